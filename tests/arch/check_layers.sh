@@ -63,7 +63,7 @@ BEGIN {
     home["mpi.h"] = "exec/mpi"
     home["hwloc"] = "exec/system"
     home["openssl/"] = "base"
-    home["zlib.h"] = "base"
+    home["zlib.h"] = "base tests"
     max_lines = 400
 }
 function apart(a, b) { strangers[a, b] = strangers[b, a] = 1 }

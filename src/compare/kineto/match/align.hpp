@@ -15,8 +15,9 @@ struct AlignProblem {
 };
 
 /// For each measured item the expected one; kNone (trace.hpp): none. Orders are kept: of two measured items the later
-/// never gets the earlier expected one. The sum of scores is the largest there is within windows that slide over both:
-/// a few thousand expected items at a time, of which the first half is settled. Time grows with the sum of both lengths.
+/// never gets the earlier expected one. The sum of scores, less a sixteenth for each expected item that is passed over and
+/// half of its best score for each measured one, is the largest there is within windows that slide over both: two
+/// thousand expected items at a time, of which the first half is settled. Time grows with the sum of both lengths.
 [[nodiscard]] std::vector<std::uint32_t> align(const AlignProblem& problem);
 
 }  // namespace auspex::kineto

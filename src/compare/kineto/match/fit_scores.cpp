@@ -105,6 +105,20 @@ std::int16_t fit_of_pointwise(Work work, const Slot& slot) {
     return is_norm(slot.kind) || is_routing(slot.kind) ? 2 : is_accumulation(slot) && is_add ? 1 : 0;
 }
 
+/// Forward rows are picked for the experts and added up behind them; backward the other way round.
+std::int16_t fit_of_indexing(Work work, const Slot& slot) {
+    const bool is_forward = slot.pass != Pass::kBackward;
+    switch (slot.kind) {
+        case OpKind::kIndexGeneration:
+        case OpKind::kExpertComputation: return (work == Work::kGather) == is_forward ? 6 : 5;
+        case OpKind::kOutputReduction: return (work == Work::kScatter) == is_forward ? 7 : 5;
+        case OpKind::kTokenCounting: return 4;
+        case OpKind::kRouterTopK: return 3;
+        case OpKind::kCrossEntropy: return 2;
+        default: return 0;
+    }
+}
+
 std::int16_t fit_of_memory(Work work, const Slot& slot) {
     const OpKind kind = slot.kind;
     switch (work) {
@@ -131,9 +145,10 @@ std::int16_t fit_of_memory(Work work, const Slot& slot) {
                                       OpKind::kTokenCounting})
                        ? 2
                        : 0;
-        case Work::kSort: return kind == OpKind::kRouterTopK ? 5 : is_routing(kind) ? 4 : 0;
-        case Work::kIndexing:
-            return is_routing(kind) ? 5 : kind == OpKind::kRouterTopK ? 3 : kind == OpKind::kCrossEntropy ? 2 : 0;
+        case Work::kSort:
+            return kind == OpKind::kTokenCounting ? 6 : kind == OpKind::kRouterTopK ? 5 : is_routing(kind) ? 3 : 0;
+        case Work::kGather:
+        case Work::kScatter: return fit_of_indexing(work, slot);
         case Work::kCopy: return is_one_of(kind, {OpKind::kRotaryEmbedding}) || is_routing(kind) ? 1 : 0;
         default: return 0;
     }

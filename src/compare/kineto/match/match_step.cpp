@@ -2,6 +2,7 @@
 #include "compare/kineto/match/match_step.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -10,6 +11,8 @@
 
 namespace auspex::kineto {
 namespace {
+
+constexpr double kMostItems = 16;  // of a slot, one by one
 
 using ShapeKey = std::tuple<double, double, double, double>;
 
@@ -82,19 +85,45 @@ class Matcher {
             const MeasuredKernel& kernel = step_.kernels[i];
             problem.measured.push_back(measured.of({kernel.work, kernel.pass, key_of(kernel.product)}, i));
         }
-        Classes<std::tuple<schedule::OpKind, models::KernelType, Pass, ShapeKey, bool>> expected;
-        for (std::size_t j = 0; j < rank_.slots.size(); ++j) {
+        Classes<std::tuple<schedule::OpKind, models::KernelType, Pass, ShapeKey, bool, bool>> expected;
+        std::vector<std::uint32_t> slot_of;  // by item
+        const auto add_item = [&](std::uint32_t j, bool is_rest) {
             const Slot& slot = rank_.slots[j];
-            problem.expected.push_back(
-                expected.of({slot.kind, slot.type, slot.pass, key_of(slot.product), slot.is_routed_depth},
-                            static_cast<std::uint32_t>(j)));
-            problem.takes_many.push_back(slot.is_product() ? 0 : 1);
+            problem.expected.push_back(expected.of(
+                {slot.kind, slot.type, slot.pass, key_of(slot.product), slot.is_routed_depth, is_rest}, j));
+            problem.takes_many.push_back(is_rest ? 1 : 0);
+            if (expected.examples.size() > is_rest_class_.size()) {
+                is_rest_class_.push_back(is_rest);
+            }
+            slot_of.push_back(j);
+        };
+        for (std::uint32_t j = 0; j < rank_.slots.size(); ++j) {
+            const Slot& slot = rank_.slots[j];
+            const double launches = slot.is_product() ? 1 : std::clamp(std::round(slot.launches), 1.0, kMostItems);
+            for (int i = 0; i < static_cast<int>(launches); ++i) {
+                add_item(j, false);
+            }
+            if (!slot.is_product()) {
+                add_item(j, true);
+            }
         }
-        fill_scores(problem, measured.examples, expected.examples,
-                    [this](std::uint32_t kernel, std::uint32_t slot) { return fit(kernel, slot); });
+        fill_scores(problem, measured.examples, expected.examples, [this](std::uint32_t kernel, std::uint32_t slot) {
+            return fit(kernel, slot);
+        });
+        lower_rests(problem);
         const std::vector<std::uint32_t> aligned = align(problem);
         for (std::size_t i = 0; i < kernels.size(); ++i) {
-            match_.slot[kernels[i]] = aligned[i];
+            match_.slot[kernels[i]] = aligned[i] == kNone ? kNone : slot_of[aligned[i]];
+        }
+    }
+
+    /// More kernels than the stack file has for an operation fit a quarter as well: first each gets those that it has, and
+    /// none gains by taking those of the layers behind it.
+    void lower_rests(AlignProblem& problem) const {
+        for (std::size_t i = 0; i < problem.scores.size(); ++i) {
+            if (is_rest_class_[i % problem.expected_classes] && problem.scores[i] > 0) {
+                problem.scores[i] = std::max<std::int16_t>(1, problem.scores[i] / 4);
+            }
         }
     }
 
@@ -163,28 +192,30 @@ class Matcher {
         }
     }
 
-    /// Collectives that could be one another's: of one kind and group. Kinds of messages are one.
+    /// Collectives that could be one another's: of one kind and group. Messages of each direction by themselves.
     struct MessageGroup {
         std::vector<std::uint32_t> kernels, messages;
     };
 
     void match_messages() {
         using schedule::CommKind;
+        const auto is_message = [](CommKind kind) { return kind == CommKind::kSend || kind == CommKind::kReceive; };
         std::map<std::pair<CommKind, int>, MessageGroup> groups;
         for (std::uint32_t j = 0; j < rank_.messages.size(); ++j) {
             const ExpectedMessage& message = rank_.messages[j];
-            const bool is_message = message.comm == CommKind::kSend || message.comm == CommKind::kReceive;
-            groups[{is_message ? CommKind::kNone : message.comm, is_message ? 0 : message.group_size}]
-                .messages.push_back(j);
+            groups[{message.comm, is_message(message.comm) ? 0 : message.group_size}].messages.push_back(j);
         }
         for (std::uint32_t i = 0; i < step_.kernels.size(); ++i) {
             const MeasuredKernel& kernel = step_.kernels[i];
             if (kernel.work != Work::kCommunication) {
                 continue;
             }
-            const CommKind kind = kernel.is_message ? CommKind::kNone : kernel.comm;
             for (auto& [key, group] : groups) {
-                if (key.first == kind && (kernel.is_message || kernel.group_size == 0 || key.second == kernel.group_size)) {
+                const bool fits = kernel.is_message ? is_message(key.first) && (kernel.comm == CommKind::kNone ||
+                                                                                 kernel.comm == key.first)
+                                                    : kernel.comm == key.first && (kernel.group_size == 0 ||
+                                                                                   kernel.group_size == key.second);
+                if (fits) {
                     group.kernels.push_back(i);
                 }
             }
@@ -263,6 +294,7 @@ class Matcher {
     const PredictedRank& rank_;
     const models::Workload& workload_;
     StepMatch match_;
+    std::vector<bool> is_rest_class_;  ///< by class of expected items: any number beyond the stack's
 };
 
 }  // namespace

@@ -125,6 +125,7 @@ class StepCutter {
     }
 
     void set_collective(MeasuredKernel& kernel, std::uint32_t collective, std::uint32_t op) {
+        kernel.op_name = op == kNone ? kNone : trace_.host_ops[op].name;
         const CollectiveFacts facts = collective == kNone ? CollectiveFacts() : trace_.collectives[collective];
         NamedCollective named = named_collective(facts.name);
         if (named.kind == schedule::CommKind::kNone && !named.is_message) {

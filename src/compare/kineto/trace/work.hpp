@@ -23,13 +23,14 @@ enum class Work : std::uint8_t {
     kElementwise,
     kReduction,
     kSort,  ///< top-k, sorting, counting, scans
-    kIndexing,
+    kGather,   ///< rows picked by index
+    kScatter,  ///< rows added or put by index
     kCopy,
     kFill,
     kCommunication,
     kOther
 };
-inline constexpr std::size_t kWorkCount = 19;
+inline constexpr std::size_t kWorkCount = 20;
 [[nodiscard]] const char* to_string(Work work);
 
 enum class Pass : std::uint8_t { kUnknown, kForward, kRecompute, kBackward, kOptimizer };

@@ -236,7 +236,7 @@ def machine_of(a):
     flop_per_s = 2 * 1024 ** 3 / best_of(lambda: left @ right)
     source, target = torch.randn(1 << 24), torch.empty(1 << 24)
     bytes_per_s = 2 * 4 * (1 << 24) / best_of(lambda: target.copy_(source))
-    here = "tools/profile_torch.py on %s, %d thread%s" % (socket.gethostname(), a.threads, "" if a.threads == 1 else "s")
+    here = "tools/profile_torch.py, %d thread%s" % (a.threads, "" if a.threads == 1 else "s")
     rate = constant("%.4g GF/s" % (flop_per_s / 1e9), here + ": 1024 x 1024 x 1024 in fp32")
     guess = lambda value: constant(value, "made up: nothing was measured for it", "assumed")
     return {

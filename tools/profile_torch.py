@@ -31,6 +31,9 @@ from torch import nn
 from torch.profiler import ProfilerActivity, profile, schedule
 
 
+WAITED = 3  # steps before those that are recorded
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", required=True, help="folder for traces and inputs")
@@ -150,8 +153,9 @@ class Model(nn.Module):
         return F.cross_entropy(self.head(self.norm(x)).flatten(0, 1), targets.flatten())
 
 
-def kineto_event(event, a):
-    """An event of the older profiler, as Kineto writes it."""
+def kineto_event(event, step, a):
+    """An event of the older profiler, as Kineto writes it. `step`: its number if it is a step, whose number is lost."""
+    name = "ProfilerStep#%d" % step if event.name == "ProfilerStep*" else event.name
     arguments = {"External id": event.id}
     if event.input_shapes:
         arguments["Input Dims"] = event.input_shapes
@@ -164,8 +168,8 @@ def kineto_event(event, a):
             elements *= size
         arguments.update({"Collective name": event.name[5:], "dtype": "Float", "Group size": a.ranks,
                           "In msg nelems": elements, "Out msg nelems": elements, "Process Group Name": "0"})
-    is_annotation = event.name.startswith(("ProfilerStep#", "Optimizer.", "gloo:"))
-    return {"ph": "X", "cat": "user_annotation" if is_annotation else "cpu_op", "name": event.name, "pid": os.getpid(),
+    is_annotation = name.startswith(("ProfilerStep#", "Optimizer.", "gloo:"))
+    return {"ph": "X", "cat": "user_annotation" if is_annotation else "cpu_op", "name": name, "pid": os.getpid(),
             "tid": event.thread, "ts": event.time_range.start,
             "dur": event.time_range.end - event.time_range.start, "args": arguments}
 
@@ -177,9 +181,13 @@ def export(profiler, rank, a):
             profiler.export_chrome_trace(plain.name)
             text = open(plain.name, "rb").read()
     else:
+        events, step = [], WAITED - 1
+        for event in profiler.profiler.function_events:
+            step += event.name == "ProfilerStep*"
+            events.append(kineto_event(event, step, a))
         trace = {"schemaVersion": 1, "record_shapes": 1,
                  "distributedInfo": {"backend": "gloo", "rank": rank, "world_size": a.ranks},
-                 "traceEvents": [kineto_event(event, a) for event in profiler.profiler.function_events]}
+                 "traceEvents": events}
         text = json.dumps(trace).encode()
     with gzip.GzipFile(file, "wb", compresslevel=9, mtime=0) as packed:
         packed.write(text)
@@ -196,8 +204,8 @@ def train(rank, a, port):
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, foreach=False)
     torch.manual_seed(100 + rank)
     with profile(activities=[ProfilerActivity.CPU], record_shapes=True,
-                 schedule=schedule(wait=1, warmup=2, active=a.steps)) as profiler:
-        for _ in range(3 + a.steps):
+                 schedule=schedule(wait=1, warmup=WAITED - 1, active=a.steps)) as profiler:
+        for _ in range(WAITED + a.steps):
             optimizer.zero_grad(set_to_none=True)
             for micro_batch in range(a.micro_batches):
                 tokens = torch.randint(a.vocabulary, (2, 1, a.sequence))

@@ -1,5 +1,5 @@
-/// @file Throws damaged traces of torch.profiler at the reader and at all that takes a step out of them: only InputError,
-/// of one line, may come out.
+/// @file Throws damaged traces of torch.profiler at the reader and at all that takes a step out of them: only
+/// InputError, of one line, may come out.
 ///
 /// usage: fuzz_traces [COUNT [SEED]]      in the repository's root
 #include <fstream>

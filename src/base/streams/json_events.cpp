@@ -66,16 +66,24 @@ class Adapter : public nlohmann::json_sax<nlohmann::json> {
     Adapter(JsonEvents& events, CountedBytes& bytes, const std::string& name)
         : events_(events), bytes_(bytes), name_(name) {}
 
-    bool null() override { return took([&] { events_.word(nullptr); }); }
-    bool boolean(bool value) override { return took([&] { events_.word(&value); }); }
+    bool null() override {
+        return took([&] { events_.word(nullptr); });
+    }
+    bool boolean(bool value) override {
+        return took([&] { events_.word(&value); });
+    }
     bool number_integer(number_integer_t value) override { return whole_number(value); }
     bool number_unsigned(number_unsigned_t value) override { return whole_number(value); }
     bool number_float(number_float_t value, const string_t& digits) override {
         return took([&] { events_.number(value, digits); });
     }
-    bool string(string_t& value) override { return took([&] { events_.text(value); }); }
+    bool string(string_t& value) override {
+        return took([&] { events_.text(value); });
+    }
     bool binary(binary_t&) override { return false; }
-    bool key(string_t& name) override { return took([&] { events_.key(name); }); }
+    bool key(string_t& name) override {
+        return took([&] { events_.key(name); });
+    }
     bool start_object(std::size_t) override {
         deepen();
         return took([&] { events_.begin_object(); });
@@ -123,9 +131,8 @@ class Adapter : public nlohmann::json_sax<nlohmann::json> {
 
     void deepen() {
         if (++depth_ > kDeepest) {
-            throw InputError(name_, "found more than " + std::to_string(kDeepest) +
-                                        " levels of nesting at byte " + std::to_string(bytes_.count()) +
-                                        "; expected fewer");
+            throw InputError(name_, "found more than " + std::to_string(kDeepest) + " levels of nesting at byte " +
+                                        std::to_string(bytes_.count()) + "; expected fewer");
         }
     }
 

@@ -42,8 +42,8 @@ class PackedFile::Buffer : public std::streambuf {
         }
         count_ += static_cast<std::uint64_t>(read);
         if (count_ > most_bytes_) {
-            throw InputError(name_, "found more than " + std::to_string(most_bytes_ >> 20) +
-                                        " MiB of text in it; expected less");
+            throw InputError(
+                name_, "found more than " + std::to_string(most_bytes_ >> 20) + " MiB of text in it; expected less");
         }
         setg(bytes_.data(), bytes_.data(), bytes_.data() + read);
         return traits_type::to_int_type(bytes_.front());

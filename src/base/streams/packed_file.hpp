@@ -10,8 +10,9 @@ namespace auspex {
 /// A file, plain or gzip (told by its first two bytes, whatever its name): `stream()` gives what is in it.
 class PackedFile {
  public:
-    /// Throws InputError for a missing file, a directory, anything that is no regular file, and an empty file; `expected`
-    /// says what was expected. While it is read: for damaged or cut-off gzip, and for more than `most_bytes` unpacked.
+    /// Throws InputError for a missing file, a directory, anything that is no regular file, and an empty file;
+    /// `expected` says what was expected. While it is read: for damaged or cut-off gzip, and for more than `most_bytes`
+    /// unpacked.
     PackedFile(const std::string& file, const std::string& expected, std::uint64_t most_bytes);
     ~PackedFile();
     PackedFile(PackedFile&&) noexcept;

@@ -222,8 +222,7 @@ FlagText text_of(Flag flag) {
             return {"after", "FILE|DIR",
                     "the same of something else; or a trace of torch.profiler (JSON, plain or gzip), or a folder with "
                     "one of each rank; both may stand without the flags' names, in this order"};
-        case Flag::kTraceStep:
-            return {"step", "N", "of a trace: ProfilerStep#N; without it the step of median length"};
+        case Flag::kTraceStep: return {"step", "N", "of a trace: ProfilerStep#N; without it the step of median length"};
         case Flag::kTraceRank:
             return {"rank", "N", "of a single trace: its rank in the plan's grid; without it what the trace says"};
         case Flag::kFormat: return {"format", "megatron-lm", "the framework whose arguments are written"};

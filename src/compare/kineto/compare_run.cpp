@@ -7,8 +7,8 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
-#include "compare/kineto/explain/explain.hpp"
 #include "compare/kineto/account/ranks.hpp"
+#include "compare/kineto/explain/explain.hpp"
 #include "compare/kineto/trace/read_trace.hpp"
 
 namespace auspex::kineto {
@@ -50,30 +50,34 @@ void note_ranks(RunDiff& diff, const std::vector<Trace>& traces, const models::P
     }
     if (static_cast<int>(diff.ranks.size()) < diff.tiles) {
         diff.notes.push_back("traces of " + std::to_string(diff.ranks.size()) + " of " + counted(diff.tiles, "rank") +
-                             (plan.pp > 1 ? ", of " + std::to_string(stages.size()) + " of " +
-                                                std::to_string(plan.pp) + " pipeline stages"
+                             (plan.pp > 1 ? ", of " + std::to_string(stages.size()) + " of " + std::to_string(plan.pp) +
+                                                " pipeline stages"
                                           : "") +
                              ": collectives last until the last of their members has come, and what a rank waits "
                              "there counts as their time");
     }
     if (traces.size() > 1) {
-        diff.notes.push_back("each rank's step begins at its own first kernel: clocks of different files are not "
-                             "compared");
+        diff.notes.push_back(
+            "each rank's step begins at its own first kernel: clocks of different files are not "
+            "compared");
     }
 }
 
 void note_quality(RunDiff& diff, const std::vector<MatchedRank>& ranks, const models::Plan& plan) {
     const MeasuredStep& first = ranks.front().measured;
     if (first.number < 0) {
-        diff.notes.push_back("the trace has no marks of steps (ProfilerStep#N, from prof.step()): all of it is taken as "
-                             "one step");
+        diff.notes.push_back(
+            "the trace has no marks of steps (ProfilerStep#N, from prof.step()): all of it is taken as "
+            "one step");
     }
     if (!first.has_device) {
-        diff.notes.push_back("the trace has no device: operations of the host are taken as kernels, and what lies "
-                             "between them as the host's time");
+        diff.notes.push_back(
+            "the trace has no device: operations of the host are taken as kernels, and what lies "
+            "between them as the host's time");
     } else if (!first.has_launches) {
-        diff.notes.push_back("the trace does not say when kernels were launched (cuda_runtime, xpu_runtime): gaps of up "
-                             "to 10 us are taken as launches, longer ones as the host's");
+        diff.notes.push_back(
+            "the trace does not say when kernels were launched (cuda_runtime, xpu_runtime): gaps of up "
+            "to 10 us are taken as launches, longer ones as the host's");
     }
     if (!first.has_shapes) {
         diff.notes.push_back("the trace has no shapes (record_shapes=True): products are matched by their order alone");

@@ -20,10 +20,9 @@ constexpr auto kBins = static_cast<std::size_t>((kRight - kLeft) / kBin);
 constexpr std::size_t kNothing = kOperationGroups;
 
 enum Group : std::size_t { kAttention, kFeedForward, kExperts, kHead, kTp, kEp, kPp, kDp, kOptimizer, kUnmatched };
-constexpr std::array<const char*, kOperationGroups> kNames{"attention",         "norms and router", "experts",
-                                                           "embedding, loss",   "tp messages",      "ep messages",
-                                                           "pipeline messages", "dp messages",      "optimizer",
-                                                           "matches nothing"};
+constexpr std::array<const char*, kOperationGroups> kNames{
+    "attention",   "norms and router",  "experts",     "embedding, loss", "tp messages",
+    "ep messages", "pipeline messages", "dp messages", "optimizer",       "matches nothing"};
 /// Colours of the style sheet, by group.
 constexpr std::array<int, kOperationGroups> kColors{0, 1, 4, 9, 2, 5, 6, 7, 11, 8};
 
@@ -185,7 +184,9 @@ std::string timeline_chart(const std::string& title, const schedule::Timeline& m
             "measured: " + duration(to_seconds(end_of_spans(measured))) +
                 ", predicted: " + duration(to_seconds(end_of_spans(predicted))));
     svg.text({14, 24}, title, "total");
-    draw_legend(svg, 50, std::find(measured.names.begin(), measured.names.end(), kineto::kUnmatchedSpan) != measured.names.end());
+    draw_legend(
+        svg, 50,
+        std::find(measured.names.begin(), measured.names.end(), kineto::kUnmatchedSpan) != measured.names.end());
     draw_axis(svg, length, kTop, bottom);
     double y = kTop;
     for (const bool is_predicted : {false, true}) {

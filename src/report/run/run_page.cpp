@@ -33,11 +33,11 @@ std::string cards(const kineto::RunDiff& diff) {
         matched += rank.matched_s;
     }
     const double error = diff.predicted_s / diff.measured_s - 1;
-    std::vector<Card> list{{duration(diff.measured_s), "measured step"},
-                           {duration(diff.predicted_s), "predicted step"},
-                           {signed_percent(error), "error of the prediction"},
-                           {percent(kernels > 0 ? matched / kernels : 0), "of kernel time matches the plan",
-                            matched < 0.8 * kernels}};
+    std::vector<Card> list{
+        {duration(diff.measured_s), "measured step"},
+        {duration(diff.predicted_s), "predicted step"},
+        {signed_percent(error), "error of the prediction"},
+        {percent(kernels > 0 ? matched / kernels : 0), "of kernel time matches the plan", matched < 0.8 * kernels}};
     if (diff.explained_s) {
         list.push_back({duration(*diff.explained_s), "predicted with the constants below"});
     }
@@ -46,10 +46,10 @@ std::string cards(const kineto::RunDiff& diff) {
 
 std::string timeline_section(const kineto::RunDiff& diff) {
     return html_heading("timeline", "Both timelines") +
-           html_figure(timeline_chart("One step, measured above predicted", diff.measured_timeline,
-                                      diff.predicted_timeline),
-                       "A row a rank, on one time axis. Each rank's step begins at its first kernel. A point of time "
-                       "has the colour of what took most of it; white: the device did nothing.");
+           html_figure(
+               timeline_chart("One step, measured above predicted", diff.measured_timeline, diff.predicted_timeline),
+               "A row a rank, on one time axis. Each rank's step begins at its first kernel. A point of time "
+               "has the colour of what took most of it; white: the device did nothing.");
 }
 
 std::string constants_section(const kineto::RunDiff& diff) {
@@ -74,9 +74,10 @@ std::string constants_section(const kineto::RunDiff& diff) {
 
 std::string unmatched_section(const kineto::RunDiff& diff) {
     std::string out = html_heading("unmatched", "What matches nothing");
-    out += diff.kernels.empty() ? html_paragraph("Every kernel matches an operation of the plan.")
-                                : table_of(unmatched_rows(diff, kMostKernels), 3, 0,
-                                           "Kernels and collectives that match no operation, by name; mean over ranks.");
+    out += diff.kernels.empty()
+               ? html_paragraph("Every kernel matches an operation of the plan.")
+               : table_of(unmatched_rows(diff, kMostKernels), 3, 0,
+                          "Kernels and collectives that match no operation, by name; mean over ranks.");
     std::vector<TextRow> rows{{"operation", "times", "predicted"}};
     for (const kineto::OperationRow& row : diff.operations) {
         if (row.matched < row.expected - 0.01) {
@@ -120,8 +121,8 @@ std::string render_run_html(const RunPage& page) {
     if (!diff.notes.empty()) {
         body += html_heading("notes", "Notes") + html_list(diff.notes);
     }
-    body += "<details><summary>What the parts of a step mean</summary>\n" + table_of(meanings, 2, 0, "") +
-            "</details>\n";
+    body +=
+        "<details><summary>What the parts of a step mean</summary>\n" + table_of(meanings, 2, 0, "") + "</details>\n";
     return html_document(page.title, {}, body + html_provenance(page.command, page.inputs, page.overrides));
 }
 

@@ -49,10 +49,10 @@ std::vector<std::string> run_summary(const kineto::RunDiff& diff) {
     }
     const std::int64_t number = diff.ranks.front().step_number;
     const std::string step = number < 0 ? "the whole trace" : "step " + std::to_string(number);
-    std::vector<std::string> lines{
-        step + " of " + counted(static_cast<double>(diff.ranks.size()), "rank") +
-            (diff.device.empty() ? "" : " on " + diff.device) + ": measured " + duration(diff.measured_s) +
-            ", predicted " + duration(diff.predicted_s) + " (" + signed_percent(error) + ")"};
+    std::vector<std::string> lines{step + " of " + counted(static_cast<double>(diff.ranks.size()), "rank") +
+                                   (diff.device.empty() ? "" : " on " + diff.device) + ": measured " +
+                                   duration(diff.measured_s) + ", predicted " + duration(diff.predicted_s) + " (" +
+                                   signed_percent(error) + ")"};
     lines.push_back(percent(kernels > 0 ? matched / kernels : 0) + " of the time of all kernels and collectives (" +
                     duration(kernels / static_cast<double>(diff.ranks.size())) +
                     " a rank) matches operations of the plan");

@@ -18,7 +18,7 @@ namespace auspex::predict {
 struct SimulatedStep : schedule::StepProgram {
     engine::CostOptions cost_options;
     Picoseconds step = 0, forward_backward = 0;
-    schedule::LossTimes losses{};  ///< mean over tiles; they sum to `step`
+    schedule::LossTimes losses{};                  ///< mean over tiles; they sum to `step`
     std::vector<schedule::LossTimes> role_losses;  ///< by stage; each sums to `step`. Empty on CPU cores
     std::uint64_t events = 0;
     schedule::OperationTimes operation_times;

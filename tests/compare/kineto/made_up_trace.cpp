@@ -9,80 +9,10 @@
 
 #include "../../schedule/plan_fixture.hpp"
 #include "base/json.hpp"
-#include "base/number_text.hpp"
+#include "made_up_names.hpp"
 
 namespace auspex::testing_traces {
 namespace {
-
-using kineto::Slot;
-using schedule::CommKind;
-using schedule::OpKind;
-
-/// What a framework calls an operation, and its device kernel.
-struct Names {
-    std::string op, kernel, node;  ///< node: of autograd, without "Backward0"
-};
-
-Names names_of(const Slot& slot, bool is_xpu) {
-    const std::string pointwise = is_xpu ? "at::native::xpu::VectorizedElementwiseKernel<4, "
-                                         : "void at::native::vectorized_elementwise_kernel<4, ";
-    switch (slot.type) {
-        case models::KernelType::kGemm:
-            return {slot.product.groups > 1 ? "aten::_grouped_mm" : "aten::mm",
-                    is_xpu ? "gemm_kernel" : "nvjet_hsh_128x256_64x4_2x1_v_bz_coopB_NNT", "Mm"};
-        case models::KernelType::kAttention:
-            return {"aten::_scaled_dot_product_flash_attention",
-                    is_xpu ? "micro_sdpa" : "void flash::flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4>>",
-                    "ScaledDotProductFlashAttention"};
-        case models::KernelType::kMemory: break;
-    }
-    switch (slot.kind) {
-        case OpKind::kEmbedding: return {"aten::embedding", "void at::native::vectorized_gather_kernel<16, long>", "Embedding"};
-        case OpKind::kAttentionNorm:
-        case OpKind::kFeedForwardNorm:
-        case OpKind::kFinalNorm:
-        case OpKind::kQkNorm:
-        case OpKind::kQkNormSums:
-            return {"aten::_fused_rms_norm", "void at::native::rms_norm_kernel<c10::BFloat16, float>", "FusedRmsNorm"};
-        case OpKind::kRotaryEmbedding: return {"apply_rotary_emb", "void rotary_kernel<c10::BFloat16>", "ApplyRotaryEmb"};
-        case OpKind::kResidualAdd:
-            return {"aten::add", pointwise + "at::native::CUDAFunctor_add<c10::BFloat16>>", "Add"};
-        case OpKind::kActivation: return {"aten::silu", pointwise + "silu_kernel>", "Silu"};
-        case OpKind::kSharedExpert: return {"aten::silu", pointwise + "silu_kernel>", "Silu"};
-        case OpKind::kRouterTopK: return {"aten::topk", "void at::native::sbtopk::gatherTopK<float>", "Topk"};
-        case OpKind::kTokenCounting: return {"aten::cumsum", "void at::native::tensor_kernel_scan_innermost_dim", "Cumsum"};
-        case OpKind::kIndexGeneration:
-        case OpKind::kExpertComputation:
-            return {"aten::index_select", "void at::native::indexSelectLargeIndex<c10::BFloat16>", "IndexSelect"};
-        case OpKind::kOutputReduction: return {"aten::index_add_", "void at::native::indexFuncLargeIndex", "IndexAdd"};
-        case OpKind::kCrossEntropy:
-            return {"aten::_log_softmax", "void cunn_SoftMaxForward<8, float>", "LogSoftmax"};
-        case OpKind::kOptimizerUpdate:
-            return {"aten::_fused_adamw_", "void at::native::multi_tensor_apply_kernel<FusedAdamMathFunctor>", ""};
-        case OpKind::kGradientNorm:
-        case OpKind::kGradientCheck:
-            return {"aten::_foreach_norm", "void at::native::lpnorm_reduce_kernel", ""};
-        default: return {"torch::autograd::AccumulateGrad", pointwise + "add>", "torch::autograd::AccumulateGrad"};
-    }
-}
-
-struct CollectiveNames {
-    const char* kernel;
-    const char* fact;
-};
-
-CollectiveNames collective_names(CommKind kind) {
-    switch (kind) {
-        case CommKind::kAllReduce: return {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "allreduce"};
-        case CommKind::kReduceScatter: return {"ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "_reduce_scatter_base"};
-        case CommKind::kAllGather: return {"ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "_allgather_base"};
-        case CommKind::kAllToAll: return {"ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", "all_to_allv"};
-        case CommKind::kBroadcast: return {"ncclDevKernel_Broadcast_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "broadcast"};
-        case CommKind::kBarrier: return {"ncclDevKernel_AllReduce_Sum_u8_TREE_LL", "barrier"};
-        case CommKind::kSend: return {"ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", "send"};
-        default: return {"ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", "recv"};
-    }
-}
 
 /// Microseconds since the epoch with nanoseconds behind the point, as PyTorch 2.2 has them.
 std::string time_text(double seconds) {
@@ -103,8 +33,7 @@ std::string length_text(double seconds) {
 class Writer {
  public:
     Writer(const models::Inputs& inputs, const predict::SimulatedStep& step, int rank, const Edits& edits)
-        : step_(step), program_(step.program), edits_(edits),
-          rank_(kineto::predicted_rank(inputs, step, rank)) {
+        : step_(step), program_(step.program), edits_(edits), rank_(kineto::predicted_rank(inputs, step, rank)) {
         out_ = "{\"schemaVersion\": 1, \"deviceProperties\": [{\"id\": 0, \"name\": \"";
         out_ += edits.is_xpu ? "Intel(R) Data Center GPU Max 1550" : "NVIDIA H100 80GB HBM3";
         out_ += "\", \"totalGlobalMem\": 85024112640, \"numSms\": 132}],\n";
@@ -115,7 +44,9 @@ class Writer {
         }
         out_ += "\"record_shapes\": 1, \"traceEvents\": [\n";
         out_ += R"({"ph": "M", "name": "process_name", "pid": 4242, "tid": 0, "ts": 0, "args": {"name": "python"}})";
-        out_ += ",\n" R"x({"name": "PyTorch Profiler (0)", "ph": "X", "cat": "Trace", "pid": "Spans", "tid": "x", "ts": 1, "dur": 1})x";
+        out_ +=
+            ",\n"
+            R"x({"name": "PyTorch Profiler (0)", "ph": "X", "cat": "Trace", "pid": "Spans", "tid": "x", "ts": 1, "dur": 1})x";
     }
 
     std::string write() && {
@@ -135,8 +66,8 @@ class Writer {
     void mark(int number, double begin, double end) {
         if (edits_.has_steps) {
             add("\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"ProfilerStep#" + std::to_string(number + 5) +
-                "\", \"pid\": 4242, \"tid\": 4242, \"ts\": " + time_text(begin - 300e-6) + ", \"dur\": " +
-                length_text(end - begin) + ", \"args\": {\"External id\": 1}");
+                "\", \"pid\": 4242, \"tid\": 4242, \"ts\": " + time_text(begin - 300e-6) +
+                ", \"dur\": " + length_text(end - begin) + ", \"args\": {\"External id\": 1}");
         }
     }
 
@@ -166,7 +97,8 @@ class Writer {
     void plan_edits() {
         const std::size_t all = rank_.slots.size();
         next_gap_ = edits_.host_gaps > 0 ? all / static_cast<std::size_t>(edits_.host_gaps + 1) : all + 1;
-        next_unknown_ = edits_.unknown_kernels > 0 ? all / static_cast<std::size_t>(edits_.unknown_kernels + 1) : all + 1;
+        next_unknown_ =
+            edits_.unknown_kernels > 0 ? all / static_cast<std::size_t>(edits_.unknown_kernels + 1) : all + 1;
         gaps_left_ = edits_.host_gaps;
         unknown_left_ = edits_.unknown_kernels;
         messages_shift_.clear();
@@ -187,7 +119,7 @@ class Writer {
     }
 
     double factor_of(const Slot& slot) const {
-        return slot.type == models::KernelType::kGemm ? edits_.products
+        return slot.type == models::KernelType::kGemm     ? edits_.products
                : slot.type == models::KernelType::kMemory ? edits_.memory
                                                           : 1;
     }
@@ -259,7 +191,8 @@ class Writer {
             const auto n = [](double value) { return std::to_string(std::llround(value)); };
             // Weight gradients come out transposed, as PyTorch computes them.
             const bool is_weight = program_.operations[slot.operation].phase == schedule::Phase::kBackwardWeight;
-            const double rows = is_weight && p.groups == 1 ? p.n : p.m, columns = is_weight && p.groups == 1 ? p.m : p.n;
+            const double rows = is_weight && p.groups == 1 ? p.n : p.m,
+                         columns = is_weight && p.groups == 1 ? p.m : p.n;
             dims = p.groups > 1 ? "[[" + n(p.groups) + "," + n(rows) + "," + n(p.k) + "],[" + n(p.groups) + "," +
                                       n(p.k) + "," + n(columns) + "]]"
                                 : "[[" + n(rows) + "," + n(p.k) + "],[" + n(p.k) + "," + n(columns) + "]]";
@@ -273,7 +206,8 @@ class Writer {
         kernel(names, at, length, dims, "7", launched, slot.pass == kineto::Pass::kRecompute);
     }
 
-    /// Host operation (inside a node of autograd where one is named), the runtime's call in it, the kernel, their arrow.
+    /// Host operation (inside a node of autograd where one is named), the runtime's call in it, the kernel, their
+    /// arrow.
     void kernel(const Names& names, double at, double length, const std::string& dims, const std::string& stream,
                 double launched, bool is_recorded = false, const std::string& facts = {}) {
         ++id_;
@@ -283,27 +217,32 @@ class Writer {
         const std::string thread = names.node.empty() ? "4242" : "4300";
         if (!names.node.empty()) {
             const std::string node = names.node.starts_with("torch::") ? names.node : names.node + "Backward0";
-            host("autograd::engine::evaluate_function: " + node, launched - 50e-9, 58e-9, thread, "\"Sequence number\": 7");
+            host("autograd::engine::evaluate_function: " + node, launched - 50e-9, 58e-9, thread,
+                 "\"Sequence number\": 7");
         }
         std::string arguments = "\"External id\": " + id;
-        arguments += dims.empty() ? "" : ", \"Input Dims\": " + dims + ", \"Input type\": [\"c10::BFloat16\", \"c10::BFloat16\"]";
+        arguments += dims.empty()
+                         ? ""
+                         : ", \"Input Dims\": " + dims + ", \"Input type\": [\"c10::BFloat16\", \"c10::BFloat16\"]";
         arguments += is_recorded ? ", \"Sequence number\": " + id : "";
         host(names.op, launched - 40e-9, 45e-9, thread, arguments);
         if (edits_.has_launches) {
             add(std::string("\"ph\": \"X\", \"cat\": \"") + (edits_.is_xpu ? "xpu_runtime" : "cuda_runtime") +
                 "\", \"name\": \"" + (edits_.is_xpu ? "urEnqueueKernelLaunch" : "cudaLaunchKernel") +
                 "\", \"pid\": 4242, \"tid\": " + thread + ", \"ts\": " + time_text(launched - 20e-9) +
-                ", \"dur\": 0.020, \"args\": {\"External id\": " + id + ", \"cbid\": 211, \"correlation\": " + id + "}");
+                ", \"dur\": 0.020, \"args\": {\"External id\": " + id + ", \"cbid\": 211, \"correlation\": " + id +
+                "}");
         }
         add("\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"" + names.kernel + "\", \"pid\": 0, \"tid\": " + stream +
             ", \"ts\": " + time_text(at) + ", \"dur\": " + length_text(length) + ", \"args\": {\"External id\": " + id +
             ", \"device\": 0, \"context\": 1, \"stream\": " + stream + ", \"correlation\": " + id +
             ", \"grid\": [132, 1, 1], \"block\": [384, 1, 1]" + facts + "}");
-        add("\"ph\": \"s\", \"id\": " + id + ", \"pid\": 4242, \"tid\": " + thread + ", \"ts\": " + time_text(launched) +
-            ", \"cat\": \"ac2g\", \"name\": \"ac2g\"");
+        add("\"ph\": \"s\", \"id\": " + id + ", \"pid\": 4242, \"tid\": " + thread +
+            ", \"ts\": " + time_text(launched) + ", \"cat\": \"ac2g\", \"name\": \"ac2g\"");
     }
 
-    void host(const std::string& name, double at, double length, const std::string& thread, const std::string& arguments) {
+    void host(const std::string& name, double at, double length, const std::string& thread,
+              const std::string& arguments) {
         add("\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"" + name + "\", \"pid\": 4242, \"tid\": " + thread +
             ", \"ts\": " + time_text(at) + ", \"dur\": " + length_text(length) + ", \"args\": {" + arguments + "}");
     }
@@ -315,9 +254,9 @@ class Writer {
         const std::string elements = std::to_string(std::llround(bytes));
         const bool gathers = kind == CommKind::kAllGather, scatters = kind == CommKind::kReduceScatter;
         const std::string part = std::to_string(std::llround(bytes / group));
-        return std::string(", \"Collective name\": \"") + collective_names(kind).fact + "\", \"In msg nelems\": " +
-               (gathers ? part : elements) + ", \"Out msg nelems\": " + (scatters ? part : elements) +
-               ", \"Group size\": " + std::to_string(group) +
+        return std::string(", \"Collective name\": \"") + collective_names(kind).fact +
+               "\", \"In msg nelems\": " + (gathers ? part : elements) +
+               ", \"Out msg nelems\": " + (scatters ? part : elements) + ", \"Group size\": " + std::to_string(group) +
                ", \"dtype\": \"Byte\", \"Process Group Name\": \"" + std::to_string(group) + "\"";
     }
 
@@ -327,8 +266,9 @@ class Writer {
         }
         double bytes = 0;
         for (const kineto::ExpectedMessage& message : rank_.messages) {
-            bytes = message.comm == CommKind::kSend || message.comm == CommKind::kReceive ? std::max(bytes, message.bytes)
-                                                                                          : bytes;
+            bytes = message.comm == CommKind::kSend || message.comm == CommKind::kReceive
+                        ? std::max(bytes, message.bytes)
+                        : bytes;
         }
         kernel({"c10d::recv_", collective_names(CommKind::kReceive).kernel, ""}, from, until - from, {}, "33",
                from - 100e-6, false, facts_of(CommKind::kReceive, bytes, 2));
@@ -349,8 +289,7 @@ class Writer {
             const std::string stream = std::to_string(20 + static_cast<int>(message.group));
             last_launch_ = -1;  // communication has a thread of its own here: its launches are in no order with others
             kernel({std::string("c10d::") + names.fact, names.kernel, ""}, message.start_s + shift, length, {}, stream,
-                   message.start_s + shift - 120e-6, false,
-                   facts_of(message.comm, message.bytes, message.group_size));
+                   message.start_s + shift - 120e-6, false, facts_of(message.comm, message.bytes, message.group_size));
         }
         last_launch_ = -1;
     }
@@ -402,11 +341,10 @@ predict::SimulatedStep played(const models::Inputs& inputs, int tiles) {
 
 models::Inputs inputs_of(const std::string& machine, const std::string& stack, const std::string& workload,
                          const std::string& plan, const std::vector<std::pair<std::string, std::string>>& changes) {
-    std::map<std::string, JsonDocument> documents{
-        {"machine", testing_plans::document("machines", machine)},
-        {"stack", testing_plans::document("stacks", stack)},
-        {"workload", testing_plans::document("workloads", workload)},
-        {"plan", testing_plans::document("plans", plan)}};
+    std::map<std::string, JsonDocument> documents{{"machine", testing_plans::document("machines", machine)},
+                                                  {"stack", testing_plans::document("stacks", stack)},
+                                                  {"workload", testing_plans::document("workloads", workload)},
+                                                  {"plan", testing_plans::document("plans", plan)}};
     for (const auto& [path, value] : changes) {
         const std::size_t dot = path.find('.');
         documents.at(path.substr(0, dot)).set(path.substr(dot + 1), value);

@@ -14,8 +14,8 @@ namespace auspex::testing_traces {
 
 /// What is done to the step while it is written.
 struct Edits {
-    double products = 1;  ///< factor on the times of matrix products
-    double memory = 1;    ///< of kernels bound by memory
+    double products = 1;                                 ///< factor on the times of matrix products
+    double memory = 1;                                   ///< of kernels bound by memory
     std::map<schedule::CommKind, double> collectives{};  ///< factors by kind
     int host_gaps = 0;  ///< that many times, evenly over the passes, the device waits for the host
     double host_gap_s = 200e-6;
@@ -50,8 +50,8 @@ class TraceFolder {
 [[nodiscard]] predict::SimulatedStep played(const models::Inputs& inputs, int tiles = 0);
 
 /// Shipped files by name, with changes of the plan's, workload's … documents ("plan.dp", "2").
-[[nodiscard]] models::Inputs inputs_of(const std::string& machine, const std::string& stack, const std::string& workload,
-                                       const std::string& plan,
+[[nodiscard]] models::Inputs inputs_of(const std::string& machine, const std::string& stack,
+                                       const std::string& workload, const std::string& plan,
                                        const std::vector<std::pair<std::string, std::string>>& changes = {});
 
 }  // namespace auspex::testing_traces

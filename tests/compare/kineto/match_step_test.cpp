@@ -24,9 +24,9 @@ class MatchStep : public testing::Test {
     /// The product of a slot, in the pass that it is in.
     [[nodiscard]] MeasuredKernel kernel_of(const Slot& slot) const {
         MeasuredKernel kernel;
-        kernel.work = slot.is_product()                                   ? Work::kGemm
-                      : slot.type == models::KernelType::kAttention       ? Work::kAttention
-                                                                          : Work::kElementwise;
+        kernel.work = slot.is_product()                             ? Work::kGemm
+                      : slot.type == models::KernelType::kAttention ? Work::kAttention
+                                                                    : Work::kElementwise;
         kernel.product = slot.is_product() ? slot.product : Product{};
         kernel.pass = slot.pass;
         return kernel;
@@ -135,7 +135,7 @@ TEST_F(MatchStep, queries_keys_and_values_may_be_apart) {
         // toy-dense: hidden 64, 4 heads of 16: three widths of 64 of the fused 192; gate and up 256 each of 512.
         MeasuredKernel kernel = kernel_of(slot);
         double& width = played_.program.operations[slot.operation].phase == Phase::kBackwardInput ? kernel.product.k
-                                                                                                    : kernel.product.n;
+                                                                                                  : kernel.product.n;
         const int parts = slot.kind == schedule::OpKind::kQkvProjection      ? 3
                           : slot.kind == schedule::OpKind::kGateUpProjection ? 2
                                                                              : 1;

@@ -20,11 +20,13 @@ using testing_traces::TraceFolder;
 std::string op_and_kernel(const std::string& op, const std::string& kernel, int start, int length, int id) {
     const std::string number = std::to_string(id);
     return R"({"ph":"X","cat":"cpu_op","name":")" + op + R"(","pid":1,"tid":1,"ts":)" + std::to_string(start) +
-           R"(,"dur":3,"args":{"External id":)" + number + R"(,"Input Dims":[[8,4],[4,2]],"Input type":["float","float"]}},
-{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":)" + std::to_string(start + 1) +
-           R"(,"dur":1,"args":{"correlation":)" + number + R"(}},
-{"ph":"X","cat":"kernel","name":")" + kernel + R"(","pid":0,"tid":7,"ts":)" + std::to_string(start + 10) + R"(,"dur":)" +
-           std::to_string(length) + R"(,"args":{"stream":7,"correlation":)" + number + R"(}})";
+           R"(,"dur":3,"args":{"External id":)" + number +
+           R"(,"Input Dims":[[8,4],[4,2]],"Input type":["float","float"]}},
+{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":)" +
+           std::to_string(start + 1) + R"(,"dur":1,"args":{"correlation":)" + number + R"(}},
+{"ph":"X","cat":"kernel","name":")" +
+           kernel + R"(","pid":0,"tid":7,"ts":)" + std::to_string(start + 10) + R"(,"dur":)" + std::to_string(length) +
+           R"(,"args":{"stream":7,"correlation":)" + number + R"(}})";
 }
 
 std::string mark(int number, int start, int length) {
@@ -64,8 +66,8 @@ TEST(ReadTrace, keeps_times_to_the_nanosecond_whatever_the_epoch) {
 
 TEST(ReadTrace, takes_operations_launches_kernels_and_the_job) {
     const TraceFolder folder;
-    const Trace trace = read_trace(folder.write(
-        "a.json", document(three_steps(), R"("distributedInfo":{"backend":"nccl","rank":3,"world_size":8},
+    const Trace trace = read_trace(
+        folder.write("a.json", document(three_steps(), R"("distributedInfo":{"backend":"nccl","rank":3,"world_size":8},
             "deviceProperties":[{"id":0,"name":"H100"},{"id":1,"name":"other"}],)")));
     EXPECT_EQ(trace.rank, 3);
     EXPECT_EQ(trace.world_size, 8);
@@ -101,8 +103,8 @@ TEST(ReadTrace, a_kernel_knows_its_operation_its_shape_and_its_launch) {
     EXPECT_EQ(kernel.product.m, 8);
     EXPECT_EQ(kernel.product.k, 4);
     EXPECT_EQ(kernel.product.n, 2);
-    EXPECT_EQ(kernel.length(), 5'000'000);       // picoseconds
-    EXPECT_EQ(kernel.launched, -8'000'000);      // the call ended at 107 us, the step begins at 115
+    EXPECT_EQ(kernel.length(), 5'000'000);   // picoseconds
+    EXPECT_EQ(kernel.launched, -8'000'000);  // the call ended at 107 us, the step begins at 115
     EXPECT_EQ(kernel.pass, Pass::kForward);
 }
 
@@ -114,9 +116,9 @@ TEST(ReadTrace, passes_are_told_by_autograd_and_what_it_records) {
     };
     const Trace trace = read_trace(folder.write(
         "a.json", document(op("aten::mul", 0, 4, R"("Sequence number":5)") + "," +
-                           op("autograd::engine::evaluate_function: MulBackward0", 10, 30, R"("Sequence number":5)") + "," +
-                           op("MulBackward0", 11, 28, R"("Sequence number":5)") + "," + op("aten::mul", 12, 5, "") + "," +
-                           op("aten::add", 20, 5, R"("Sequence number":9)") + "," +
+                           op("autograd::engine::evaluate_function: MulBackward0", 10, 30, R"("Sequence number":5)") +
+                           "," + op("MulBackward0", 11, 28, R"("Sequence number":5)") + "," +
+                           op("aten::mul", 12, 5, "") + "," + op("aten::add", 20, 5, R"("Sequence number":9)") + "," +
                            op("Optimizer.step#AdamW.step", 50, 30, "") + "," + op("aten::addcmul_", 55, 5, ""))));
     const MeasuredStep step = measured_step(trace, step_windows(trace).front());
     ASSERT_EQ(step.kernels.size(), 4U);
@@ -129,9 +131,9 @@ TEST(ReadTrace, passes_are_told_by_autograd_and_what_it_records) {
 
 TEST(ReadTrace, the_older_profiler_s_array_is_read_too) {
     const TraceFolder folder;
-    const Trace trace = read_trace(folder.write(
-        "a.json",
-        R"([{"name":"ProfilerStep#1","ph":"X","ts":10,"dur":90,"tid":1,"pid":"CPU functions","args":{}},
+    const Trace trace = read_trace(
+        folder.write("a.json",
+                     R"([{"name":"ProfilerStep#1","ph":"X","ts":10,"dur":90,"tid":1,"pid":"CPU functions","args":{}},
             {"name":"aten::mm","ph":"X","ts":20,"dur":30,"tid":1,"pid":"CPU functions","args":{}}])"));
     const MeasuredStep step = measured_step(trace, step_windows(trace).front());
     EXPECT_EQ(step.length, 90'000'000);
@@ -158,9 +160,10 @@ TEST(ReadTrace, what_is_no_trace_is_refused_in_one_line) {
     EXPECT_NE(refusal(folder.write("cut.json", text.substr(0, text.size() / 2))).find("in the middle of the JSON"),
               std::string::npos);
     EXPECT_NE(refusal(folder.write("bad.json", "{\"traceEvents\": [}")).find("not JSON"), std::string::npos);
-    EXPECT_NE(refusal(folder.write("ours.json", document(R"({"ph":"X","name":"router","pid":0,"tid":0,"ts":0,"dur":1})")))
-                  .find("no operation of PyTorch"),
-              std::string::npos);
+    EXPECT_NE(
+        refusal(folder.write("ours.json", document(R"({"ph":"X","name":"router","pid":0,"tid":0,"ts":0,"dur":1})")))
+            .find("no operation of PyTorch"),
+        std::string::npos);
     EXPECT_NE(refusal(folder.write("empty.json", "")).find("empty file"), std::string::npos);
     EXPECT_NE(refusal(folder.path() + "/none.json").find("no such file"), std::string::npos);
     std::string deep = "{\"traceEvents\":";
@@ -172,9 +175,9 @@ TEST(ReadTrace, what_is_no_trace_is_refused_in_one_line) {
 
 TEST(ReadTrace, events_with_senseless_times_are_left_out_and_counted) {
     const TraceFolder folder;
-    const Trace trace = read_trace(folder.write(
-        "a.json", document(three_steps() +
-                           R"(,{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":"then","dur":1}
+    const Trace trace = read_trace(
+        folder.write("a.json", document(three_steps() +
+                                        R"(,{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":"then","dur":1}
                               ,{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":5,"dur":-1}
                               ,{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":5})")));
     EXPECT_EQ(trace.damaged_events, 3U);

@@ -25,18 +25,40 @@ struct Case {
 /// pp with tp and recompute; ep with all-to-all over nodes; ep with gathers, pp; interleaved; fsdp.
 const std::vector<Case>& cases() {
     static const std::vector<Case> kCases{
-        {"tp_pp", "dgx-h100", "nanotron", "llama3-70b", "llama3-70b",
-         {{"workload.layers", "16"}, {"plan.dp", "2"}, {"plan.micro_batches", "8"}, {"stack.kernels.issue", "0 us"},
+        {"tp_pp",
+         "dgx-h100",
+         "nanotron",
+         "llama3-70b",
+         "llama3-70b",
+         {{"workload.layers", "16"},
+          {"plan.dp", "2"},
+          {"plan.micro_batches", "8"},
+          {"stack.kernels.issue", "0 us"},
           {"stack.transport.entries.before-pp-fix.collective_issue", "0 us"}},
          {0, 12}},
-        {"ep_pp", "dgx-h100", "nanotron", "mixtral-8x7b", "mixtral-8x7b",
-         {{"workload.layers", "8"}, {"plan.dp", "2"}, {"stack.kernels.issue", "0 us"},
+        {"ep_pp",
+         "dgx-h100",
+         "nanotron",
+         "mixtral-8x7b",
+         "mixtral-8x7b",
+         {{"workload.layers", "8"},
+          {"plan.dp", "2"},
+          {"stack.kernels.issue", "0 us"},
           {"stack.transport.entries.before-pp-fix.collective_issue", "0 us"}},
          {0, 9}},
         {"gathered_experts", "aurora", "optimus", "mula-20b-a2b", "mula-20b-a2b", {{"plan.dp", "2"}}, {0}},
-        {"interleaved", "dgx-h100", "nanotron", "llama3-70b", "llama3-70b",
-         {{"workload.layers", "16"}, {"plan.dp", "1"}, {"plan.micro_batches", "8"}, {"plan.pp", "4"},
-          {"plan.virtual_stages", "2"}, {"plan.schedule", "interleaved-1f1b"}, {"stack.kernels.issue", "0 us"},
+        {"interleaved",
+         "dgx-h100",
+         "nanotron",
+         "llama3-70b",
+         "llama3-70b",
+         {{"workload.layers", "16"},
+          {"plan.dp", "1"},
+          {"plan.micro_batches", "8"},
+          {"plan.pp", "4"},
+          {"plan.virtual_stages", "2"},
+          {"plan.schedule", "interleaved-1f1b"},
+          {"stack.kernels.issue", "0 us"},
           {"stack.transport.entries.before-pp-fix.collective_issue", "0 us"}},
          {5}}};
     return kCases;
@@ -52,7 +74,8 @@ RunDiff diff_of(const Case& one, const Edits& edits,
     const predict::SimulatedStep step = testing_traces::played(true_inputs);
     const TraceFolder folder;
     for (const int rank : one.ranks) {
-        folder.write("rank" + std::to_string(rank) + ".json", testing_traces::trace_text(true_inputs, step, rank, edits));
+        folder.write("rank" + std::to_string(rank) + ".json",
+                     testing_traces::trace_text(true_inputs, step, rank, edits));
     }
     return compare_run(inputs, {folder.path(), 0, {}, {}});
 }
@@ -129,10 +152,10 @@ TEST_P(Recover, slower_products_are_the_products_constant) {
 
 TEST_P(Recover, with_the_constants_found_the_prediction_is_the_run) {
     const models::Inputs inputs = inputs_of(one().machine, one().stack, one().workload, one().plan, one().changes);
-    const RunDiff diff = diff_of(one(), {},
-                                 {{"stack.kernels.gemm_efficiency", std::to_string(inputs.stack.gemm_efficiency / 1.4)},
-                                  {"machine.tile.memory_efficiency",
-                                   std::to_string(inputs.machine.tile.memory_efficiency / 1.2)}});
+    const RunDiff diff =
+        diff_of(one(), {},
+                {{"stack.kernels.gemm_efficiency", std::to_string(inputs.stack.gemm_efficiency / 1.4)},
+                 {"machine.tile.memory_efficiency", std::to_string(inputs.machine.tile.memory_efficiency / 1.2)}});
     EXPECT_GT(diff.measured_s, 1.08 * diff.predicted_s);
     ASSERT_TRUE(diff.explained_s);
     EXPECT_NEAR(*diff.explained_s / diff.measured_s, 1, 0.02);
@@ -145,7 +168,8 @@ TEST_P(Recover, host_gaps_are_the_host_s) {
     const RunDiff plain = diff_of(one(), {});
     const RunDiff diff = diff_of(one(), {.host_gaps = 20, .host_gap_s = 200e-6});
     // 20 gaps of 200 us; messages to other stages run beside a few of them.
-    EXPECT_NEAR(spent(diff.measured, Spent::kHost) - spent(plain.measured, Spent::kHost), 20 * 200e-6, 0.15 * 20 * 200e-6);
+    EXPECT_NEAR(spent(diff.measured, Spent::kHost) - spent(plain.measured, Spent::kHost), 20 * 200e-6,
+                0.15 * 20 * 200e-6);
     EXPECT_NEAR(diff.measured_s - plain.measured_s, 20 * 200e-6, 1e-6);
     EXPECT_NEAR(spent(diff.measured, Spent::kUseful), spent(plain.measured, Spent::kUseful), 1e-6);
 }
@@ -202,9 +226,9 @@ TEST(RecoverLinks, gathers_at_half_the_rate_are_the_gathers_alone) {
     const RunDiff plain = diff_of(one, {});
     const RunDiff diff = diff_of(one, {.collectives = {{CommKind::kAllGather, 2.0}}});
     const auto cell = [](const RunDiff& of, const std::string& operations) {
-        const auto found = std::find_if(
-            of.constants.begin(), of.constants.end(),
-            [&](const ExplainingConstant& constant) { return constant.operations == operations; });
+        const auto found =
+            std::find_if(of.constants.begin(), of.constants.end(),
+                         [&](const ExplainingConstant& constant) { return constant.operations == operations; });
         return found == of.constants.end() ? nullptr : &*found;
     };
     const ExplainingConstant* gathers = cell(diff, "all_gather of ep");
@@ -215,7 +239,8 @@ TEST(RecoverLinks, gathers_at_half_the_rate_are_the_gathers_alone) {
     const ExplainingConstant* scatters = cell(diff, "reduce_scatter of ep");
     ASSERT_NE(scatters, nullptr);
     EXPECT_NEAR(scatters->explaining / scatters->value, 1, 0.05) << scatters->path;
-    EXPECT_NEAR(row_of(diff, "token_communication")->measured_s / row_of(plain, "token_communication")->measured_s, 2, 0.01);
+    EXPECT_NEAR(row_of(diff, "token_communication")->measured_s / row_of(plain, "token_communication")->measured_s, 2,
+                0.01);
     EXPECT_NEAR(row_of(diff, "token_return")->measured_s / row_of(plain, "token_return")->measured_s, 1, 0.01);
 }
 
@@ -224,8 +249,8 @@ TEST(RecoverLimits, a_plan_of_another_size_is_refused) {
     const models::Inputs inputs = inputs_of(one.machine, one.stack, one.workload, one.plan, one.changes);
     const TraceFolder folder;
     folder.write("rank0.json", testing_traces::trace_text(inputs, testing_traces::played(inputs), 0));
-    models::Inputs other = inputs_of(one.machine, one.stack, one.workload, one.plan,
-                                     {{"workload.layers", "8"}, {"plan.dp", "4"}});
+    models::Inputs other =
+        inputs_of(one.machine, one.stack, one.workload, one.plan, {{"workload.layers", "8"}, {"plan.dp", "4"}});
     try {
         (void)compare_run(other, {folder.path(), 0, {}, {}});
         FAIL() << "64 ranks are taken for 128";
@@ -241,8 +266,8 @@ TEST(RecoverLimits, a_run_of_fewer_micro_batches_is_noted) {
     folder.write("rank0.json", testing_traces::trace_text(inputs, testing_traces::played(inputs), 0));
     auto changes = one.changes;
     changes.push_back({"plan.micro_batches", "16"});
-    const RunDiff diff = compare_run(inputs_of(one.machine, one.stack, one.workload, one.plan, changes),
-                                     {folder.path(), 0, {}, {}});
+    const RunDiff diff =
+        compare_run(inputs_of(one.machine, one.stack, one.workload, one.plan, changes), {folder.path(), 0, {}, {}});
     EXPECT_TRUE(std::any_of(diff.notes.begin(), diff.notes.end(), [](const std::string& note) {
         return note.find("of the plan's 16 micro-batches; does the run have as many") != std::string::npos;
     })) << diff.notes.front();

@@ -1,4 +1,5 @@
-/// @file A step that PyTorch 1.13 ran on a CPU core (tools/profile_torch.py --layers 1 --hidden 128 --heads 2 --kv-heads 1
+/// @file A step that PyTorch 1.13 ran on a CPU core (tools/profile_torch.py --layers 1 --hidden 128 --heads 2
+/// --kv-heads 1
 /// --intermediate 352 --sequence 128 --vocabulary 512 --steps 2): names, shapes and order are real.
 #include <gtest/gtest.h>
 
@@ -34,7 +35,8 @@ TEST(TorchTrace, every_product_of_the_model_is_found_as_often_as_it_runs) {
             EXPECT_EQ(row.expected, 2) << row.name;
             EXPECT_EQ(row.matched, 2) << row.name;
         }
-        // Queries, keys and values are three products of PyTorch's, gate and up two; a weight's gradient is added up too.
+        // Queries, keys and values are three products of PyTorch's, gate and up two; a weight's gradient is added up
+        // too.
         if (row.name == "qkv_projection") {
             EXPECT_EQ(row.kernels, 6);
         }

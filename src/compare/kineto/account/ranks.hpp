@@ -2,8 +2,8 @@
 /// @file What is known of each rank once its kernels have been matched.
 #include <vector>
 
-#include "compare/kineto/match/match_step.hpp"
 #include "compare/kineto/account/run_diff.hpp"
+#include "compare/kineto/match/match_step.hpp"
 
 namespace auspex::kineto {
 

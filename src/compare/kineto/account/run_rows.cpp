@@ -64,7 +64,8 @@ class OperationSums {
 
  private:
     /// Slots of one operation follow one another.
-    void add_slots(const std::vector<Slot>& slots, const std::vector<double>& seconds, const std::vector<int>& kernels) {
+    void add_slots(const std::vector<Slot>& slots, const std::vector<double>& seconds,
+                   const std::vector<int>& kernels) {
         for (std::size_t begin = 0, end = 0; begin < slots.size(); begin = end) {
             OperationRow& row = row_of(program_.operations[slots[begin].operation]);
             bool has_kernel = false;
@@ -103,9 +104,7 @@ class OperationSums {
     double share_;
 };
 
-std::string role_name(const MatchedRank& rank) {
-    return "rank " + std::to_string(rank.predicted.rank) + " (stage " + std::to_string(rank.predicted.stage) + ")";
-}
+std::string role_name(const MatchedRank& rank) { return "rank " + std::to_string(rank.predicted.rank); }
 
 }  // namespace
 
@@ -174,9 +173,8 @@ void fill_unmatched(RunDiff& diff, const std::vector<MatchedRank>& ranks) {
     for (auto& [key, sum] : sums) {
         diff.kernels.push_back(std::move(sum));
     }
-    std::stable_sort(diff.kernels.begin(), diff.kernels.end(), [](const UnmatchedKernel& a, const UnmatchedKernel& b) {
-        return a.seconds > b.seconds;
-    });
+    std::stable_sort(diff.kernels.begin(), diff.kernels.end(),
+                     [](const UnmatchedKernel& a, const UnmatchedKernel& b) { return a.seconds > b.seconds; });
 }
 
 void fill_timelines(RunDiff& diff, const std::vector<MatchedRank>& ranks, const schedule::Program& program) {

@@ -53,8 +53,7 @@ Spent spent_of(schedule::Loss loss) {
 /// Goes over a step from event to event.
 class Sweep {
  public:
-    Sweep(const MeasuredStep& step, const PredictedRank& rank, const StepMatch& match,
-          const schedule::Program& program)
+    Sweep(const MeasuredStep& step, const PredictedRank& rank, const StepMatch& match, const schedule::Program& program)
         : step_(step), rank_(rank), match_(match), program_(program) {
         find_transfers();
     }

@@ -9,20 +9,20 @@ namespace auspex::kineto {
 
 /// Every picosecond of a step has one of them.
 enum class Spent : std::uint8_t {
-    kUseful,                ///< kernels of forward and backward passes
+    kUseful,  ///< kernels of forward and backward passes
     kRecompute,
     kOptimizer,
-    kLaunch,                ///< the device is idle although the next kernel was launched in time
-    kHost,                  ///< the device is idle until the host launches the next kernel
+    kLaunch,  ///< the device is idle although the next kernel was launched in time
+    kHost,    ///< the device is idle until the host launches the next kernel
     kExposedTp,
     kExposedEp,
     kExposedDp,
     kExposedPp,
     kExposedCp,
-    kBubble,                ///< waiting for another stage's message
-    kWaiting,               ///< what all ranks do together, uneven routing, slower ranks
-    kOtherKernels,          ///< measured: kernels that match no operation
-    kOtherCommunication     ///< measured: collectives that match none, where nothing hides them
+    kBubble,             ///< waiting for another stage's message
+    kWaiting,            ///< what all ranks do together, uneven routing, slower ranks
+    kOtherKernels,       ///< measured: kernels that match no operation
+    kOtherCommunication  ///< measured: collectives that match none, where nothing hides them
 };
 inline constexpr std::size_t kSpentCount = 14;
 [[nodiscard]] const char* to_string(Spent spent);

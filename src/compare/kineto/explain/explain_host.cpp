@@ -25,8 +25,9 @@ std::vector<Gap> gaps_of(const MeasuredStep& step) {
         const MeasuredKernel& kernel = step.kernels[i];
         if (i > 0 && kernel.start > reached) {
             gaps[i].length = kernel.start - reached;
-            gaps[i].host = kernel.is_launch_known ? std::clamp<Picoseconds>(kernel.launched - reached, 0, gaps[i].length)
-                                                  : gaps[i].length;
+            gaps[i].host = kernel.is_launch_known
+                               ? std::clamp<Picoseconds>(kernel.launched - reached, 0, gaps[i].length)
+                               : gaps[i].length;
         }
         reached = std::max(reached, kernel.end);
     }

@@ -16,9 +16,11 @@ namespace {
 enum class Bound : std::uint8_t { kProducts, kProductsFp32, kAttention, kMemory, kCount };
 
 struct Observations {
-    std::vector<WeightedValue> logs;  ///< ln(measured / predicted), weight: measured seconds
+    std::vector<WeightedValue> logs;  ///< ln(measured / predicted), weight: predicted seconds
     double measured_s = 0, predicted_s = 0, skipped = 0;
 };
+
+constexpr double kMostSpread = 1;
 
 struct RateText {
     const char* operations;
@@ -68,7 +70,7 @@ void observe(std::array<Observations, 4>& all, const MatchedRank& rank, const mo
             ++one.skipped;
             continue;
         }
-        one.logs.push_back({std::log(seconds[j] / slot.kernel_s), seconds[j]});
+        one.logs.push_back({std::log(seconds[j] / slot.kernel_s), slot.kernel_s});
         one.measured_s += seconds[j];
         one.predicted_s += slot.kernel_s;
     }
@@ -89,6 +91,11 @@ void add_rate(RunDiff& diff, const Observations& seen, const RateText& text, con
         return;
     }
     const Middle middle = robust_middle(seen.logs);
+    if (middle.spread > kMostSpread) {
+        diff.notes.push_back(std::string(text.operations) + ": measured over predicted spreads by " +
+                             percent(middle.spread, 0) + " about its middle; no one rate explains that");
+        return;
+    }
     const double faster = std::exp(-middle.value);
     for (const char* path : {text.path, text.behind}) {
         const Constant* const constant = path == nullptr ? nullptr : find_constant(inputs, path);

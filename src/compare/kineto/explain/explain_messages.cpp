@@ -254,9 +254,9 @@ class CellFit {
     }
 
     [[nodiscard]] bool has_sizes() const {
-        const auto [least, most] = std::minmax_element(
-            observations_.begin(), observations_.end(),
-            [](const Observation& a, const Observation& b) { return a.bytes < b.bytes; });
+        const auto [least, most] =
+            std::minmax_element(observations_.begin(), observations_.end(),
+                                [](const Observation& a, const Observation& b) { return a.bytes < b.bytes; });
         return most->bytes >= 4 * least->bytes;
     }
 
@@ -335,7 +335,8 @@ class CellFit {
             const double elasticity = std::log((*nudged)[operation] / seconds[operation]) / by;
             if (std::abs(elasticity) > kLeast) {
                 const double weight = left[i].weight * elasticity * elasticity;
-                steps.push_back({left[i].value / elasticity, chosen.size() > 1 ? weight * std::abs(elasticity) : weight});
+                steps.push_back(
+                    {left[i].value / elasticity, chosen.size() > 1 ? weight * std::abs(elasticity) : weight});
             }
         }
         return steps.empty() ? 0 : robust_middle(steps).value;

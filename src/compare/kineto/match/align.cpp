@@ -73,7 +73,8 @@ class Aligner {
         const Window first = window;
         while (looks_ahead_ > 0 && window.measured_end < problem_.measured.size()) {
             --looks_ahead_;
-            window = window_at(window.measured_begin + std::max<std::size_t>(window.rows() / 2, 1), window.expected_begin);
+            window =
+                window_at(window.measured_begin + std::max<std::size_t>(window.rows() / 2, 1), window.expected_begin);
             fill(window);
             if (best_end_ >= kPoint * static_cast<std::int32_t>(window.columns())) {
                 return true;
@@ -184,7 +185,7 @@ class Aligner {
     const AlignProblem& problem_;
     std::vector<std::uint32_t> matched_;
     std::vector<std::uint8_t> moves_;
-    std::vector<std::int32_t> skip_cost_;       ///< by class of measured items
+    std::vector<std::int32_t> skip_cost_;  ///< by class of measured items
     std::int32_t best_end_ = 0;
     int looks_ahead_ = 64;
     std::size_t end_row_ = 0, end_column_ = 0;  ///< of the best way through the window

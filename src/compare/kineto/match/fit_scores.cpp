@@ -77,8 +77,8 @@ bool is_norm(OpKind kind) {
 }
 
 bool is_routing(OpKind kind) {
-    return is_one_of(kind, {OpKind::kTokenCounting, OpKind::kIndexGeneration, OpKind::kOutputReduction,
-                            OpKind::kExpertComputation});
+    return is_one_of(
+        kind, {OpKind::kTokenCounting, OpKind::kIndexGeneration, OpKind::kOutputReduction, OpKind::kExpertComputation});
 }
 
 /// Of a memory kernel in the same operation as products, and behind them: the gradient's addition to the stored one.
@@ -128,18 +128,18 @@ std::int16_t fit_of_memory(Work work, const Slot& slot) {
         case Work::kCrossEntropy: return kind == OpKind::kCrossEntropy ? 9 : 0;
         case Work::kRotary: return kind == OpKind::kRotaryEmbedding ? 8 : 0;
         case Work::kActivation:
-            return kind == OpKind::kActivation ? 8
+            return kind == OpKind::kActivation                                            ? 8
                    : is_one_of(kind, {OpKind::kExpertComputation, OpKind::kSharedExpert}) ? 5
                                                                                           : 0;
         case Work::kAccumulate: return is_accumulation(slot) ? 7 : 0;
         case Work::kOptimizer:
-            return kind == OpKind::kOptimizerUpdate ? 9
+            return kind == OpKind::kOptimizerUpdate                                   ? 9
                    : is_one_of(kind, {OpKind::kGradientNorm, OpKind::kGradientCheck}) ? 1
                                                                                       : 0;
         case Work::kAdd:
         case Work::kElementwise: return fit_of_pointwise(work, slot);
         case Work::kReduction:
-            return is_norm(kind) ? 3
+            return is_norm(kind)                                                      ? 3
                    : is_one_of(kind, {OpKind::kGradientNorm, OpKind::kGradientCheck}) ? 6
                    : is_one_of(kind, {OpKind::kRouterTopK, OpKind::kCrossEntropy, OpKind::kOutputReduction,
                                       OpKind::kTokenCounting})
@@ -186,9 +186,7 @@ std::int16_t fit_of(const MeasuredKernel& kernel, const ExpectedMessage& message
     if (kernel.bytes <= 0 || message.bytes <= 0) {
         return 5;
     }
-    return is_near(kernel.bytes, message.bytes, 0.02)   ? 14
-           : is_near(kernel.bytes, message.bytes, 0.3) ? 4
-                                                        : 0;
+    return is_near(kernel.bytes, message.bytes, 0.02) ? 14 : is_near(kernel.bytes, message.bytes, 0.3) ? 4 : 0;
 }
 
 bool is_attention_product(const Product& product, const models::Workload& workload) {
@@ -200,8 +198,8 @@ bool is_attention_product(const Product& product, const models::Workload& worklo
     if (!product.is_known() || product.groups <= 1) {
         return false;
     }
-    const int sequences = (product.m == sequence ? 1 : 0) + (product.n == sequence ? 1 : 0) +
-                          (product.k == sequence ? 1 : 0);
+    const int sequences =
+        (product.m == sequence ? 1 : 0) + (product.n == sequence ? 1 : 0) + (product.k == sequence ? 1 : 0);
     return sequences == 2 && (is_head(product.m) || is_head(product.n) || is_head(product.k));
 }
 

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string>
 
-#include "compare/kineto/trace/measured_step.hpp"
 #include "compare/kineto/match/predicted_rank.hpp"
+#include "compare/kineto/trace/measured_step.hpp"
 
 namespace auspex::kineto {
 

@@ -55,11 +55,13 @@ class Matcher {
         match_.slot.assign(step.kernels.size(), kNone);
         match_.message.assign(step.kernels.size(), kNone);
         match_.by_sum.assign(step.kernels.size(), 0);
+        is_message_taken_.assign(rank.messages.size(), false);
     }
 
     StepMatch match() && {
         match_compute();
         match_left_products();
+        match_left_kernels();
         match_continuations();
         match_messages();
         return std::move(match_);
@@ -89,8 +91,8 @@ class Matcher {
         std::vector<std::uint32_t> slot_of;  // by item
         const auto add_item = [&](std::uint32_t j, bool is_rest) {
             const Slot& slot = rank_.slots[j];
-            problem.expected.push_back(expected.of(
-                {slot.kind, slot.type, slot.pass, key_of(slot.product), slot.is_routed_depth, is_rest}, j));
+            problem.expected.push_back(
+                expected.of({slot.kind, slot.type, slot.pass, key_of(slot.product), slot.is_routed_depth, is_rest}, j));
             problem.takes_many.push_back(is_rest ? 1 : 0);
             if (expected.examples.size() > is_rest_class_.size()) {
                 is_rest_class_.push_back(is_rest);
@@ -107,9 +109,8 @@ class Matcher {
                 add_item(j, true);
             }
         }
-        fill_scores(problem, measured.examples, expected.examples, [this](std::uint32_t kernel, std::uint32_t slot) {
-            return fit(kernel, slot);
-        });
+        fill_scores(problem, measured.examples, expected.examples,
+                    [this](std::uint32_t kernel, std::uint32_t slot) { return fit(kernel, slot); });
         lower_rests(problem);
         const std::vector<std::uint32_t> aligned = align(problem);
         for (std::size_t i = 0; i < kernels.size(); ++i) {
@@ -117,8 +118,8 @@ class Matcher {
         }
     }
 
-    /// More kernels than the stack file has for an operation fit a quarter as well: first each gets those that it has, and
-    /// none gains by taking those of the layers behind it.
+    /// More kernels than the stack file has for an operation fit a quarter as well: first each gets those that it has,
+    /// and none gains by taking those of the layers behind it.
     void lower_rests(AlignProblem& problem) const {
         for (std::size_t i = 0; i < problem.scores.size(); ++i) {
             if (is_rest_class_[i % problem.expected_classes] && problem.scores[i] > 0) {
@@ -147,9 +148,8 @@ class Matcher {
             if (place == left.end()) {
                 return false;
             }
-            const auto found = std::find_if(place->second.begin(), place->second.end(), [&](std::uint32_t slot) {
-                return fit(kernel, slot) >= kSameShape;
-            });
+            const auto found = std::find_if(place->second.begin(), place->second.end(),
+                                            [&](std::uint32_t slot) { return fit(kernel, slot) >= kSameShape; });
             if (found == place->second.end()) {
                 return false;
             }
@@ -167,6 +167,46 @@ class Matcher {
             }
             before = known != kNone ? known : before;
         }
+    }
+
+    /// What is certain of its kind (an activation, a norm), among the slots of the layers between which it ran:
+    /// software may take another order there, such as gate, activation, up.
+    void match_left_kernels() {
+        constexpr std::int16_t kCertain = 5;
+        using Place = std::tuple<std::uint32_t, int>;
+        std::map<Place, std::vector<std::uint32_t>> places;
+        for (std::uint32_t j = 0; j < rank_.slots.size(); ++j) {
+            if (!rank_.slots[j].is_product()) {
+                places[{rank_.slots[j].use, rank_.slots[j].layer}].push_back(j);
+            }
+        }
+        const std::vector<std::uint32_t> after = next_matched();
+        std::uint32_t before = kNone;
+        for (std::uint32_t i = 0; i < step_.kernels.size(); ++i) {
+            const MeasuredKernel& kernel = step_.kernels[i];
+            const std::uint32_t known = match_.slot[i];
+            const bool is_left = known == kNone && says_its_kind(kernel.work);
+            std::int16_t best = kCertain - 1;
+            for (const std::uint32_t near : {before, after[i]}) {
+                const auto place = !is_left || near == kNone
+                                       ? places.end()
+                                       : places.find({rank_.slots[near].use, rank_.slots[near].layer});
+                for (std::size_t at = 0; place != places.end() && at < place->second.size(); ++at) {
+                    const std::uint32_t slot = place->second[at];
+                    if (const std::int16_t score = fit(i, slot); score > best) {
+                        best = score;
+                        match_.slot[i] = slot;
+                    }
+                }
+            }
+            before = known != kNone ? known : before;
+        }
+    }
+
+    /// Not what any operation may be made of.
+    static bool says_its_kind(Work work) {
+        return work != Work::kCommunication && work != Work::kGemm && work != Work::kAccumulate && work != Work::kAdd &&
+               work != Work::kElementwise && work != Work::kReduction && work != Work::kCopy;
     }
 
     /// By kernel: the slot of the next one that has one.
@@ -211,23 +251,26 @@ class Matcher {
                 continue;
             }
             for (auto& [key, group] : groups) {
-                const bool fits = kernel.is_message ? is_message(key.first) && (kernel.comm == CommKind::kNone ||
-                                                                                 kernel.comm == key.first)
-                                                    : kernel.comm == key.first && (kernel.group_size == 0 ||
-                                                                                   kernel.group_size == key.second);
+                const bool fits =
+                    kernel.is_message
+                        ? is_message(key.first) && (kernel.comm == CommKind::kNone || kernel.comm == key.first)
+                        : kernel.comm == key.first && (kernel.group_size == 0 || kernel.group_size == key.second);
                 if (fits) {
                     group.kernels.push_back(i);
                 }
             }
         }
         for (auto& [key, group] : groups) {
-            std::erase_if(group.kernels, [this](std::uint32_t kernel) { return match_.message[kernel] != kNone; });
-            align_messages(group);
+            align_messages(group, kSameShape);
             share_out(group);
+            align_messages(group, 1);
         }
     }
 
-    void align_messages(const MessageGroup& group) {
+    /// Those that are left of both, with fits of `least` and more.
+    void align_messages(MessageGroup& group, std::int16_t least) {
+        std::erase_if(group.kernels, [this](std::uint32_t kernel) { return match_.message[kernel] != kNone; });
+        std::erase_if(group.messages, [this](std::uint32_t message) { return is_message_taken_[message]; });
         AlignProblem problem;
         Classes<std::tuple<schedule::CommKind, bool, int, double>> measured;
         for (const std::uint32_t i : group.kernels) {
@@ -241,33 +284,33 @@ class Matcher {
             problem.expected.push_back(expected.of({message.comm, message.group, message.bytes}, j));
         }
         problem.takes_many.assign(group.messages.size(), 0);
-        fill_scores(problem, measured.examples, expected.examples, [this](std::uint32_t kernel, std::uint32_t message) {
-            return fit_of(step_.kernels[kernel], rank_.messages[message]);
+        fill_scores(problem, measured.examples, expected.examples, [&](std::uint32_t kernel, std::uint32_t message) {
+            const std::int16_t score = fit_of(step_.kernels[kernel], rank_.messages[message]);
+            return score >= least ? score : std::int16_t{0};
         });
         const std::vector<std::uint32_t> aligned = align(problem);
         for (std::size_t i = 0; i < aligned.size(); ++i) {
             if (aligned[i] != kNone) {
                 match_.message[group.kernels[i]] = group.messages[aligned[i]];
+                is_message_taken_[group.messages[aligned[i]]] = true;
             }
         }
     }
 
-    /// What is left of both, where it is as many bytes: each kernel to the message in which the middle of its bytes lies.
+    /// What is left of both, where it is as many bytes: each kernel to the message in which the middle of its bytes
+    /// lies.
     void share_out(const MessageGroup& group) {
         constexpr double kTolerance = 0.15;
-        std::vector<std::uint8_t> is_taken(rank_.messages.size(), 0);
         std::vector<std::uint32_t> kernels, messages;
         double measured = 0, expected = 0;
         for (const std::uint32_t i : group.kernels) {
-            if (match_.message[i] != kNone) {
-                is_taken[match_.message[i]] = 1;
-            } else if (step_.kernels[i].bytes > 0) {
+            if (match_.message[i] == kNone && step_.kernels[i].bytes > 0) {
                 kernels.push_back(i);
                 measured += step_.kernels[i].bytes;
             }
         }
         for (const std::uint32_t j : group.messages) {
-            if (is_taken[j] == 0) {
+            if (!is_message_taken_[j]) {
                 messages.push_back(j);
                 expected += rank_.messages[j].bytes;
             }
@@ -287,6 +330,7 @@ class Matcher {
             }
             match_.message[i] = *message;
             match_.by_sum[i] = 1;
+            is_message_taken_[*message] = true;
         }
     }
 
@@ -294,6 +338,7 @@ class Matcher {
     const PredictedRank& rank_;
     const models::Workload& workload_;
     StepMatch match_;
+    std::vector<bool> is_message_taken_;
     std::vector<bool> is_rest_class_;  ///< by class of expected items: any number beyond the stack's
 };
 

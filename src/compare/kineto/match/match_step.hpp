@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "compare/kineto/trace/measured_step.hpp"
 #include "compare/kineto/match/predicted_rank.hpp"
+#include "compare/kineto/trace/measured_step.hpp"
 
 namespace auspex::kineto {
 
@@ -18,8 +18,9 @@ struct StepMatch {
 };
 
 /// Kernels in their order of time, all compute streams together, aligned with the slots (align.hpp); then products that
-/// are left with slots of their shape in the layers around them, where software takes another order than the program
-/// (weight before input gradient, experts at once). Collectives are aligned by kind and size of group, in order of time;
+/// are left with slots of their shape in the layers around them, and other kernels of a certain kind with slots of it,
+/// where software takes another order than the program (weight before input gradient, experts at once, the activation
+/// between gate and up). Collectives are aligned by kind and size of group, in order of time;
 /// those that are left are shared out over the messages that are left of the same kind and group where both have the
 /// same bytes in sum, within 15 % (buckets of gradients). Several kernels may carry out one operation; none carries out
 /// two.

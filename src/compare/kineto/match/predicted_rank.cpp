@@ -127,7 +127,8 @@ class RankBuilder {
         }
         for (std::size_t i = first; i < out_.slots.size(); ++i) {
             Slot& slot = out_.slots[i];
-            slot.kernel_s = sum > 0 ? seconds * slot.kernel_s / sum : seconds / static_cast<double>(out_.slots.size() - first);
+            slot.kernel_s =
+                sum > 0 ? seconds * slot.kernel_s / sum : seconds / static_cast<double>(out_.slots.size() - first);
             slot.launch_s = 0;
         }
     }
@@ -137,8 +138,8 @@ class RankBuilder {
             return;
         }
         const bool is_routed = kernel.routed && step_.cost_options.load.heaviest_rank > 1;
-        const models::KernelTime time = models::kernel_time(
-            kernel, inputs_.machine, inputs_.stack, is_routed ? step_.cost_options.load.heaviest_rank : 1);
+        const models::KernelTime time = models::kernel_time(kernel, inputs_.machine, inputs_.stack,
+                                                            is_routed ? step_.cost_options.load.heaviest_rank : 1);
         const std::vector<double>& slowdown = step_.cost_options.slowdown;
         const double slower = slowdown.empty() ? 1 : slowdown[static_cast<std::size_t>(out_.stage)];
         Slot slot;
@@ -186,8 +187,7 @@ std::vector<double> parts_of(const Slot& slot, const models::Workload& w, const 
             return gate_and_up(static_cast<double>(w.intermediate_size) / plan.tp);
         case schedule::OpKind::kSharedExpert:
             return gate_and_up(static_cast<double>(w.shared_experts) * w.expert_size / plan.tp);
-        case schedule::OpKind::kExpertComputation:
-            return gate_and_up(static_cast<double>(w.expert_size) / plan.etp);
+        case schedule::OpKind::kExpertComputation: return gate_and_up(static_cast<double>(w.expert_size) / plan.etp);
         default: return {};
     }
 }
@@ -210,8 +210,8 @@ PredictedRank predicted_rank(const models::Inputs& inputs, const predict::Simula
 }
 
 std::set<std::string> part_products(PredictedRank& rank, const schedule::Program& program,
-                                       const models::Workload& workload, const models::Plan& plan,
-                                       const std::vector<MeasuredKernel>& kernels) {
+                                    const models::Workload& workload, const models::Plan& plan,
+                                    const std::vector<MeasuredKernel>& kernels) {
     std::map<double, bool> is_parted;  ///< by fused width
     std::set<std::string> names;
     std::vector<Slot> slots;
@@ -228,9 +228,9 @@ std::set<std::string> part_products(PredictedRank& rank, const schedule::Program
         }
         const auto [known, is_new] = is_parted.try_emplace(fused, false);
         if (is_new) {
-            known->second = !has_width(kernels, fused) &&
-                            std::all_of(parts.begin(), parts.end(),
-                                        [&](double part) { return has_width(kernels, part); });
+            known->second = !has_width(kernels, fused) && std::all_of(parts.begin(), parts.end(), [&](double part) {
+                return has_width(kernels, part);
+            });
             if (known->second) {
                 names.insert(to_string(slot.kind));
             }

@@ -37,8 +37,8 @@ struct ExpectedMessage {
     models::GroupKind group = models::GroupKind::kTp;
     int group_size = 1;
     double bytes = 0;
-    double start_s = 0;    ///< as played
-    double seconds = 0;    ///< as played, waiting of a message's receiver left out
+    double start_s = 0;  ///< as played
+    double seconds = 0;  ///< as played, waiting of a message's receiver left out
 };
 
 /// Of one rank, whose role the program knows.
@@ -58,7 +58,7 @@ struct PredictedRank {
 /// products has the size of the fused one, but some have that of its parts, the slots are parted. Returns the names of
 /// the operations that were, each once.
 std::set<std::string> part_products(PredictedRank& rank, const schedule::Program& program,
-                                       const models::Workload& workload, const models::Plan& plan,
-                                       const std::vector<MeasuredKernel>& kernels);
+                                    const models::Workload& workload, const models::Plan& plan,
+                                    const std::vector<MeasuredKernel>& kernels);
 
 }  // namespace auspex::kineto

@@ -80,11 +80,11 @@ std::optional<std::int64_t> nanoseconds_of(std::string_view microseconds) {
 double element_bytes(const std::string& type) {
     const std::string name = lower(type);
     const auto has = [&name](std::string_view word) { return name.find(word) != std::string::npos; };
-    return has("double") || has("long") || has("int64") || has("float64")                       ? 8
+    return has("double") || has("long") || has("int64") || has("float64")                     ? 8
            : has("bfloat16") || has("half") || has("float16") || has("short") || has("int16") ? 2
-           : has("float8") || has("char") || has("byte") || has("bool") || has("int8")         ? 1
-           : has("float") || has("int")                                                          ? 4
-                                                                                                  : 0;
+           : has("float8") || has("char") || has("byte") || has("bool") || has("int8")        ? 1
+           : has("float") || has("int")                                                       ? 4
+                                                                                              : 0;
 }
 
 void EventBuilder::begin_object() { open(false); }
@@ -273,8 +273,9 @@ bool EventBuilder::is_timed() {
 
 void EventBuilder::require_room(std::size_t kept) const {
     if (kept >= kMostKept) {
-        throw InputError(trace_.file, "found more than 16,000,000 events of one kind; expected fewer: profile fewer "
-                                      "steps (torch.profiler.schedule(active=...))");
+        throw InputError(trace_.file,
+                         "found more than 16,000,000 events of one kind; expected fewer: profile fewer "
+                         "steps (torch.profiler.schedule(active=...))");
     }
 }
 

@@ -17,7 +17,9 @@ double elements_of(const Dims& dims) {
 }
 
 /// [.., rows, columns]: all but the last one multiplied.
-double rows_of(const Dims& dims) { return dims.empty() || dims.back() == 0 ? 0 : elements_of(dims) / static_cast<double>(dims.back()); }
+double rows_of(const Dims& dims) {
+    return dims.empty() || dims.back() == 0 ? 0 : elements_of(dims) / static_cast<double>(dims.back());
+}
 
 }  // namespace
 
@@ -52,9 +54,8 @@ std::uint32_t HostCalls::innermost(std::uint32_t thread, std::int64_t time) cons
         return kNone;
     }
     const std::vector<std::uint32_t>& ops = by_thread_[thread];
-    auto after = std::upper_bound(ops.begin(), ops.end(), time, [this](std::int64_t at, std::uint32_t op) {
-        return at < trace_.host_ops[op].start;
-    });
+    auto after = std::upper_bound(ops.begin(), ops.end(), time,
+                                  [this](std::int64_t at, std::uint32_t op) { return at < trace_.host_ops[op].start; });
     if (after == ops.begin()) {
         return kNone;
     }
@@ -133,8 +134,8 @@ Product product_of(const std::string& op, const Operands& operands) {
                    static_cast<double>(left[0])};
     } else if (left.size() == 2 && right.size() == 3) {  // grouped: rows of all groups in one matrix
         const auto groups = static_cast<double>(std::max<std::int64_t>(right[0], 1));
-        product = {static_cast<double>(left[0]) / groups, static_cast<double>(right[2]),
-                   static_cast<double>(left[1]), groups};
+        product = {static_cast<double>(left[0]) / groups, static_cast<double>(right[2]), static_cast<double>(left[1]),
+                   groups};
     }
     return product.m > 0 && product.n > 0 && product.k > 0 ? product : Product{};
 }

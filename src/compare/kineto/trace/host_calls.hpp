@@ -35,8 +35,8 @@ class HostCalls {
 
  private:
     const Trace& trace_;
-    std::vector<OpFacts> facts_;                        ///< by name
-    std::vector<std::uint32_t> parents_;                ///< by operation
+    std::vector<OpFacts> facts_;                         ///< by name
+    std::vector<std::uint32_t> parents_;                 ///< by operation
     std::vector<std::vector<std::uint32_t>> by_thread_;  ///< operations in the order of their starts
 };
 

@@ -133,11 +133,11 @@ class StepCutter {
         }
         kernel.comm = named.kind;
         kernel.is_message = named.is_message;
-        kernel.group_size = facts.group_size > 0 ? static_cast<int>(std::min<std::int64_t>(facts.group_size, 1 << 30)) : 0;
-        double elements = static_cast<double>(
-            named.kind == schedule::CommKind::kAllGather ? facts.out_elements
-            : facts.in_elements > 0                      ? facts.in_elements
-                                                         : facts.out_elements);
+        kernel.group_size =
+            facts.group_size > 0 ? static_cast<int>(std::min<std::int64_t>(facts.group_size, 1 << 30)) : 0;
+        double elements = static_cast<double>(named.kind == schedule::CommKind::kAllGather ? facts.out_elements
+                                              : facts.in_elements > 0                      ? facts.in_elements
+                                                                                           : facts.out_elements);
         double size = kineto::element_bytes(facts.type);
         if (elements <= 0 && op != kNone && trace_.host_ops[op].operands != kNone) {
             const Operands& operands = trace_.operands[trace_.host_ops[op].operands];
@@ -203,8 +203,6 @@ class StepCutter {
 
 }  // namespace
 
-MeasuredStep measured_step(const Trace& trace, const StepWindow& window) {
-    return StepCutter(trace, window).cut();
-}
+MeasuredStep measured_step(const Trace& trace, const StepWindow& window) { return StepCutter(trace, window).cut(); }
 
 }  // namespace auspex::kineto

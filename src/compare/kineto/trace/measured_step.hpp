@@ -1,6 +1,6 @@
 #pragma once
-/// @file A step of one rank as it ran: kernels with the work they do, the pass they belong to, shapes, and when the host
-/// launched them.
+/// @file A step of one rank as it ran: kernels with the work they do, the pass they belong to, shapes, and when the
+/// host launched them.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,7 +17,7 @@ struct MeasuredKernel {
     Picoseconds start = 0, end = 0;
     Picoseconds launched = -1;  ///< when the host had launched it; below 0: not told
     bool is_launch_known = false;
-    std::uint32_t name = 0;     ///< into Trace::names
+    std::uint32_t name = 0;         ///< into Trace::names
     std::uint32_t op_name = kNone;  ///< of the host operation that its work was told by
     std::uint32_t stream = 0;
     Work work = Work::kOther;
@@ -38,7 +38,7 @@ struct MeasuredStep {
     std::int64_t number = -1;
     Picoseconds length = 0;
     bool has_device = false, has_launches = false, has_shapes = false;
-    std::string type;  ///< of the products' operands, the one with most products; empty: not told
+    std::string type;                     ///< of the products' operands, the one with most products; empty: not told
     std::vector<MeasuredKernel> kernels;  ///< in the order of their starts
 };
 

@@ -56,8 +56,9 @@ std::vector<std::string> files_of(const std::string& folder) {
         }
     }
     if (files.empty()) {
-        throw InputError(folder, "found no file whose name ends with .json or .json.gz in it; expected traces of "
-                                 "torch.profiler, one a rank");
+        throw InputError(folder,
+                         "found no file whose name ends with .json or .json.gz in it; expected traces of "
+                         "torch.profiler, one a rank");
     }
     std::sort(files.begin(), files.end());
     return files;
@@ -120,7 +121,8 @@ Trace read_trace(const std::string& file) {
     if (trace.host_ops.empty() && trace.device_events.empty()) {
         throw InputError(file, "found " + std::to_string(trace.events) +
                                    " events, but no operation of PyTorch (cat \"cpu_op\") and no kernel among them; "
-                                   "expected " + std::string(kExpected));
+                                   "expected " +
+                                   std::string(kExpected));
     }
     sort_by_start(trace.host_ops);
     sort_by_start(trace.device_events);

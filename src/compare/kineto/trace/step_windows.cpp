@@ -52,8 +52,8 @@ std::vector<StepWindow> windows_on_device(const Trace& trace, const std::vector<
         StepWindow window{mark.number, kNever, -kNever, mark.start, mark.end};
         for (std::size_t i = 0; i < trace.device_events.size(); ++i) {
             const DeviceEvent& event = trace.device_events[i];
-            const std::int64_t at = launches[i] != kNone && !mark.is_on_device ? trace.launches[launches[i]].start
-                                                                                : event.start;
+            const std::int64_t at =
+                launches[i] != kNone && !mark.is_on_device ? trace.launches[launches[i]].start : event.start;
             if (at >= mark.start && at < mark.end) {
                 window.start = std::min(window.start, event.start);
                 window.end = std::max(window.end, event.end);
@@ -65,10 +65,10 @@ std::vector<StepWindow> windows_on_device(const Trace& trace, const std::vector<
     }
     for (std::size_t i = 0; i < windows.size(); ++i) {
         StepWindow& window = windows[i];
-        const bool has_next = i + 1 < windows.size() && windows[i + 1].number == window.number + 1 &&
-                              windows[i + 1].start > window.start;
-        window.end = has_next ? windows[i + 1].start
-                              : std::max(window.end, window.start + window.host_end - window.host_start);
+        const bool has_next =
+            i + 1 < windows.size() && windows[i + 1].number == window.number + 1 && windows[i + 1].start > window.start;
+        window.end =
+            has_next ? windows[i + 1].start : std::max(window.end, window.start + window.host_end - window.host_start);
     }
     return windows;
 }
@@ -170,9 +170,9 @@ std::vector<StepWindow> choose_steps(const std::vector<Trace>& traces, std::opti
         }
     }
     if (common.empty()) {
-        throw InputError(traces.back().file,
-                         "found the steps " + numbers_text(by_number.back()) + ", but " + traces.front().file + " has " +
-                             numbers_text(by_number.front()) + "; expected a step that all ranks have traced");
+        throw InputError(traces.back().file, "found the steps " + numbers_text(by_number.back()) + ", but " +
+                                                 traces.front().file + " has " + numbers_text(by_number.front()) +
+                                                 "; expected a step that all ranks have traced");
     }
     std::sort(common.begin(), common.end());
     const std::int64_t number = wanted.value_or(common[(common.size() - 1) / 2].second);

@@ -157,23 +157,105 @@ constexpr auto kSingle = std::to_array<Part>({
 });
 
 /// Element-wise ones by what follows "aten::", with or without "_" behind.
-constexpr auto kPointwise = std::to_array<std::string_view>(
-    {"mul",       "div",       "sub",         "rsub",        "neg",         "pow",          "rsqrt",     "sqrt",
-     "exp",       "log",       "sigmoid",     "tanh",        "masked_fill", "clamp",        "clamp_min", "clamp_max",
-     "abs",       "maximum",   "minimum",     "lerp",        "addcmul",     "addcdiv",      "cos",       "sin",
-     "square",    "eq",        "ne",          "lt",          "gt",          "le",           "ge",        "logical_not",
-     "reciprocal", "native_dropout", "dropout", "sigmoid_backward", "tanh_backward", "native_dropout_backward",
-     "log1p",     "softplus",  "softplus_backward", "bitwise_and", "bitwise_not", "floor_divide", "remainder", "sign"});
+constexpr auto kPointwise = std::to_array<std::string_view>({"mul",
+                                                             "div",
+                                                             "sub",
+                                                             "rsub",
+                                                             "neg",
+                                                             "pow",
+                                                             "rsqrt",
+                                                             "sqrt",
+                                                             "exp",
+                                                             "log",
+                                                             "sigmoid",
+                                                             "tanh",
+                                                             "masked_fill",
+                                                             "clamp",
+                                                             "clamp_min",
+                                                             "clamp_max",
+                                                             "abs",
+                                                             "maximum",
+                                                             "minimum",
+                                                             "lerp",
+                                                             "addcmul",
+                                                             "addcdiv",
+                                                             "cos",
+                                                             "sin",
+                                                             "square",
+                                                             "eq",
+                                                             "ne",
+                                                             "lt",
+                                                             "gt",
+                                                             "le",
+                                                             "ge",
+                                                             "logical_not",
+                                                             "reciprocal",
+                                                             "native_dropout",
+                                                             "dropout",
+                                                             "sigmoid_backward",
+                                                             "tanh_backward",
+                                                             "native_dropout_backward",
+                                                             "log1p",
+                                                             "softplus",
+                                                             "softplus_backward",
+                                                             "bitwise_and",
+                                                             "bitwise_not",
+                                                             "floor_divide",
+                                                             "remainder",
+                                                             "sign"});
 
-constexpr auto kViews = std::to_array<std::string_view>(
-    {"t",          "transpose",  "view",        "reshape",     "as_strided",   "expand",      "slice",
-     "select",     "unsqueeze",  "squeeze",     "permute",     "empty",        "empty_like",  "empty_strided",
-     "resize_",    "detach",     "detach_",     "alias",       "split",        "chunk",       "narrow",
-     "unbind",     "item",       "_local_scalar_dense", "lift_fresh", "resolve_conj", "resolve_neg", "set_",
-     "is_nonzero", "_unsafe_view", "_reshape_alias", "view_as", "expand_as",   "flatten",     "unflatten",
-     "new_empty",  "result_type", "requires_grad_", "broadcast_tensors", "numpy_T", "split_with_sizes",
-     "slice_backward", "movedim", "swapaxes", "unsafe_split", "_has_compatible_shallow_copy_type", "is_pinned",
-     "real", "view_as_real", "view_as_complex", "size", "dim"});
+constexpr auto kViews = std::to_array<std::string_view>({"t",
+                                                         "transpose",
+                                                         "view",
+                                                         "reshape",
+                                                         "as_strided",
+                                                         "expand",
+                                                         "slice",
+                                                         "select",
+                                                         "unsqueeze",
+                                                         "squeeze",
+                                                         "permute",
+                                                         "empty",
+                                                         "empty_like",
+                                                         "empty_strided",
+                                                         "resize_",
+                                                         "detach",
+                                                         "detach_",
+                                                         "alias",
+                                                         "split",
+                                                         "chunk",
+                                                         "narrow",
+                                                         "unbind",
+                                                         "item",
+                                                         "_local_scalar_dense",
+                                                         "lift_fresh",
+                                                         "resolve_conj",
+                                                         "resolve_neg",
+                                                         "set_",
+                                                         "is_nonzero",
+                                                         "_unsafe_view",
+                                                         "_reshape_alias",
+                                                         "view_as",
+                                                         "expand_as",
+                                                         "flatten",
+                                                         "unflatten",
+                                                         "new_empty",
+                                                         "result_type",
+                                                         "requires_grad_",
+                                                         "broadcast_tensors",
+                                                         "numpy_T",
+                                                         "split_with_sizes",
+                                                         "slice_backward",
+                                                         "movedim",
+                                                         "swapaxes",
+                                                         "unsafe_split",
+                                                         "_has_compatible_shallow_copy_type",
+                                                         "is_pinned",
+                                                         "real",
+                                                         "view_as_real",
+                                                         "view_as_complex",
+                                                         "size",
+                                                         "dim"});
 
 /// Device kernels; the first part that is in the name counts.
 constexpr auto kKernels = std::to_array<Part>({
@@ -260,13 +342,23 @@ bool is_aten_of(std::string_view name, auto& words) {
     });
 }
 
+/// Nodes of autograd that undo a view.
+bool is_view_node(std::string_view name) {
+    constexpr auto kNodes =
+        std::to_array<std::string_view>({"t", "view", "transpose", "reshapealias", "unsafeview", "unsqueeze", "squeeze",
+                                         "permute", "alias", "reshape", "detach", "split", "unbind"});
+    return name == "detach" || std::any_of(kNodes.begin(), kNodes.end(), [name](std::string_view node) {
+               return name.starts_with(node) && name.substr(node.size()) == "backward0";
+           });
+}
+
 }  // namespace
 
 const char* to_string(Work work) {
     static constexpr std::array<const char*, kWorkCount> kNames{
-        "gemm",      "attention", "norm",        "softmax",   "embedding", "cross_entropy", "rotary",
-        "activation", "accumulate", "optimizer", "add",       "elementwise", "reduction",   "sort",
-        "gather",    "scatter",   "copy",      "fill",        "communication", "other"};
+        "gemm",       "attention",  "norm",      "softmax", "embedding",     "cross_entropy", "rotary",
+        "activation", "accumulate", "optimizer", "add",     "elementwise",   "reduction",     "sort",
+        "gather",     "scatter",    "copy",      "fill",    "communication", "other"};
     AUSPEX_CHECK(static_cast<std::size_t>(work) < kWorkCount, "a kind of work");
     return kNames[static_cast<std::size_t>(work)];
 }
@@ -285,7 +377,7 @@ OpFacts facts_of_op(const std::string& name) {
         facts.is_backward_node = true;
     } else if (text.starts_with("optimizer.step#") || text.starts_with("optimizer.zero_grad#")) {
         facts.is_optimizer = true;
-    } else if (is_aten_of(name, kViews)) {
+    } else if (is_aten_of(name, kViews) || is_view_node(text)) {
         facts.is_view = true;
     } else if (const auto whole = first_of(kWhole, text)) {
         facts.work = whole;

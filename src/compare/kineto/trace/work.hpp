@@ -1,6 +1,6 @@
 #pragma once
-/// @file What a name in a trace says of the work behind it: operations of PyTorch and of libraries, kernels of CUDA, HIP
-/// and SYCL, collectives. Names are matched by parts of them; what no part is known of is kOther, and is listed.
+/// @file What a name in a trace says of the work behind it: operations of PyTorch and of libraries, kernels of CUDA,
+/// HIP and SYCL, collectives. Names are matched by parts of them; what no part is known of is kOther, and is listed.
 #include <optional>
 #include <string>
 
@@ -22,7 +22,7 @@ enum class Work : std::uint8_t {
     kAdd,
     kElementwise,
     kReduction,
-    kSort,  ///< top-k, sorting, counting, scans
+    kSort,     ///< top-k, sorting, counting, scans
     kGather,   ///< rows picked by index
     kScatter,  ///< rows added or put by index
     kCopy,
@@ -43,12 +43,12 @@ struct Product {
 
 /// What the name of a host operation says.
 struct OpFacts {
-    std::optional<Work> work;        ///< none: a wrapper, or unknown
-    bool is_whole = false;           ///< names all that runs inside it (a norm, an attention), not one kernel of something
-    bool is_view = false;            ///< makes a tensor of another shape or an empty one: no work
-    bool is_backward_node = false;   ///< autograd::engine::evaluate_function
-    bool is_optimizer = false;       ///< Optimizer.step
-    bool runs_elsewhere = false;     ///< says only that a device does it: "nccl:all_reduce"
+    std::optional<Work> work;  ///< none: a wrapper, or unknown
+    bool is_whole = false;     ///< names all that runs inside it (a norm, an attention), not one kernel of something
+    bool is_view = false;      ///< makes a tensor of another shape or an empty one: no work
+    bool is_backward_node = false;  ///< autograd::engine::evaluate_function
+    bool is_optimizer = false;      ///< Optimizer.step
+    bool runs_elsewhere = false;    ///< says only that a device does it: "nccl:all_reduce"
 };
 [[nodiscard]] OpFacts facts_of_op(const std::string& name);
 

@@ -168,10 +168,17 @@ RunDiff compare_run(const models::Inputs& inputs, const RunRequest& request) {
     note_parted(diff, parted);
     note_missing(diff, ranks, step.program);
     note_ranks(diff, traces, step.plan);
-    explain_kernels(diff, ranks, inputs, step.program);
-    explain_host(diff, ranks, inputs, step);
-    explain_messages(diff, ranks, inputs, step);
-    replay_constants(diff, inputs, step.layout.tiles);
+    if (inputs.machine.cpu.cores > 0) {
+        diff.notes.push_back(
+            "machine " + inputs.machine.name +
+            " has a host section: predicted times are those of Auspex's own trainer on its cores, and no "
+            "constants are looked for");
+    } else {
+        explain_kernels(diff, ranks, inputs, step.program);
+        explain_host(diff, ranks, inputs, step);
+        explain_messages(diff, ranks, inputs, step);
+        replay_constants(diff, inputs, step.layout.tiles);
+    }
     return diff;
 }
 

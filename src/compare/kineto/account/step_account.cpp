@@ -92,12 +92,12 @@ class Sweep {
         return step_.kernels[kernel].work == Work::kCommunication;
     }
 
-    /// The shortest message of each kind and size is taken as one that found its partner waiting.
+    /// The shortest message of each size, sent or received, is taken as one that found its partner waiting.
     void find_transfers() {
         for (std::uint32_t i = 0; i < step_.kernels.size(); ++i) {
             const MeasuredKernel& kernel = step_.kernels[i];
             if (kernel.is_message && kernel.length() > 0) {
-                const auto [place, is_new] = transfers_.try_emplace({kernel.comm, kernel.bytes}, kernel.length());
+                const auto [place, is_new] = transfers_.try_emplace(kernel.bytes, kernel.length());
                 place->second = std::min(place->second, kernel.length());
             }
         }
@@ -137,7 +137,7 @@ class Sweep {
             add(spent_of(schedule::loss_of(program_.operations[rank_.messages[message].operation])), at - now_);
             return;
         }
-        const Picoseconds leaves = kernel.end - transfers_.at({kernel.comm, kernel.bytes});
+        const Picoseconds leaves = kernel.end - transfers_.at(kernel.bytes);
         const Picoseconds waits = std::clamp<Picoseconds>(leaves - now_, 0, at - now_);
         add(Spent::kBubble, waits);
         add(Spent::kExposedPp, at - now_ - waits);
@@ -165,7 +165,7 @@ class Sweep {
     const PredictedRank& rank_;
     const StepMatch& match_;
     const schedule::Program& program_;
-    std::map<std::pair<schedule::CommKind, double>, Picoseconds> transfers_;
+    std::map<double, Picoseconds> transfers_;  ///< by bytes
     std::set<std::uint32_t> compute_, messages_;  ///< active: of two the one that began first is in front
     Picoseconds now_ = 0;
     SpentTimes times_{};

@@ -32,7 +32,7 @@ inline constexpr std::size_t kSpentCount = 14;
 using SpentTimes = std::array<Picoseconds, kSpentCount>;
 
 /// Compute counts before communication that runs beside it, and of several communications the one that began first. A
-/// message counts as transfer for as long as the shortest of its kind and size took, at its end; before that it waits
+/// message counts as transfer for as long as the shortest of its size took, at its end; before that it waits
 /// (kBubble). An idle device waits for the host until the next kernel has been launched, then for the launch; without
 /// launches in the trace gaps of up to 10 us count as launches, longer ones as the host's. Sums to `step.length`.
 [[nodiscard]] SpentTimes measured_times(const MeasuredStep& step, const PredictedRank& rank, const StepMatch& match,

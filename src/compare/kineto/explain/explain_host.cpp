@@ -140,7 +140,7 @@ void add_step_host(RunDiff& diff, const std::vector<MatchedRank>& ranks, const m
         idle.push_back({to_seconds(rank.measured.length - last), 1});
     }
     const Middle middle = robust_middle(idle);
-    if (middle.value <= 0 || inputs.machine.cpu.cores > 0) {
+    if (middle.value <= 0) {
         return;
     }
     ExplainingConstant one = constant_of(inputs, "stack.kernels.step_host", "the end of the step");

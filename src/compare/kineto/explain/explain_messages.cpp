@@ -352,7 +352,7 @@ class CellFit {
 void explain_messages(RunDiff& diff, const std::vector<MatchedRank>& ranks, const models::Inputs& inputs,
                       const predict::SimulatedStep& step) {
     const std::map<Cell, std::vector<Observation>> cells = Collector(ranks, step.program, step.layout).cells();
-    if (cells.empty() || inputs.machine.cpu.cores > 0) {
+    if (cells.empty()) {
         return;
     }
     const Costs costs(inputs, step);

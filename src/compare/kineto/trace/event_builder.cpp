@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "compare/kineto/trace/name_parts.hpp"
 
 namespace auspex::kineto {
 namespace {
@@ -17,12 +18,6 @@ std::int64_t whole_of(std::string_view text) {
     std::int64_t value = -1;
     const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
     return result.ec == std::errc() ? value : -1;
-}
-
-std::string lower(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return text;
 }
 
 std::int64_t product_of(const Dims& dims) {

@@ -141,8 +141,9 @@ RunDiff compare_run(const models::Inputs& inputs, const RunRequest& request) {
         traces.front().rank = request.rank;
     }
     const std::vector<StepWindow> windows = choose_steps(traces, request.step);
-    const predict::SimulatedStep step = predicted_step(inputs, tiles_of_run(inputs, request, traces));
-    check_worlds(traces, step.layout.tiles);
+    const int tiles = tiles_of_run(inputs, request, traces);
+    check_worlds(traces, tiles_of(models::resolve_plan(inputs.plan, inputs.workload, tiles)));
+    const predict::SimulatedStep step = predicted_step(inputs, tiles);
     RunDiff diff;
     diff.source = request.traces;
     diff.device = traces.front().device;

@@ -53,7 +53,9 @@ std::vector<Command> prediction_commands() {
          "  auspex predict --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b --tiles "
          "3072 "
          "--set 'plan.recompute=[]' --json > b.json\n"
-         "  auspex diff plan.json traces/ --machine dgx-h100 --stack nanotron --workload llama3-70b --out build/run",
+         "  python3 tools/profile_torch.py --out build/profile\n"
+         "  auspex diff build/profile/plan.json build/profile/traces --machine build/profile/machine.json --stack "
+         "build/profile/stack.json --workload build/profile/workload.json --out build/run",
          {Flag::kBefore, Flag::kAfter},
          {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kTiles, Flag::kSet, Flag::kTraceStep, Flag::kTraceRank,
           Flag::kOut, Flag::kJson},

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "../../sim/cpu/cpu_fixture.hpp"
 #include "base/error.hpp"
 #include "compare/kineto/compare_run.hpp"
 #include "made_up_trace.hpp"
@@ -271,6 +272,28 @@ TEST(RecoverLimits, a_run_of_fewer_micro_batches_is_noted) {
     EXPECT_TRUE(std::any_of(diff.notes.begin(), diff.notes.end(), [](const std::string& note) {
         return note.find("of the plan's 16 micro-batches; does the run have as many") != std::string::npos;
     })) << diff.notes.front();
+}
+
+TEST(RecoverHost, on_cpu_cores_the_trainer_s_times_stand_beside_the_run_and_no_constants) {
+    // Ranks as processes on cores: the program, its order and its shapes are the same, the times are of kernel calls.
+    const models::Inputs inputs =
+        testing_cpu::toy_inputs("toy-ep2-dp2", "toy-moe", testing_cpu::plausible_machine());
+    const predict::SimulatedStep step = testing_traces::played(inputs);
+    const TraceFolder folder;
+    folder.write("rank1.json", testing_traces::trace_text(inputs, step, 1));
+    const RunDiff diff = compare_run(inputs, {folder.path(), 0, {}, {}});
+    EXPECT_TRUE(diff.constants.empty());
+    EXPECT_TRUE(std::any_of(diff.notes.begin(), diff.notes.end(),
+                            [](const std::string& note) { return note.find("host section") != std::string::npos; }));
+    double predicted = 0;
+    for (const double seconds : diff.predicted) {
+        predicted += seconds;
+    }
+    EXPECT_NEAR(predicted, diff.predicted_s, 1e-9);
+    const OperationRow* head = row_of(diff, "lm_head");
+    ASSERT_NE(head, nullptr);
+    EXPECT_EQ(head->matched, head->expected);
+    EXPECT_NEAR(head->measured_s / head->predicted_s, 1, 0.01);
 }
 
 }  // namespace

@@ -276,8 +276,7 @@ TEST(RecoverLimits, a_run_of_fewer_micro_batches_is_noted) {
 
 TEST(RecoverHost, on_cpu_cores_the_trainer_s_times_stand_beside_the_run_and_no_constants) {
     // Ranks as processes on cores: the program, its order and its shapes are the same, the times are of kernel calls.
-    const models::Inputs inputs =
-        testing_cpu::toy_inputs("toy-ep2-dp2", "toy-moe", testing_cpu::plausible_machine());
+    const models::Inputs inputs = testing_cpu::toy_inputs("toy-ep2-dp2", "toy-moe", testing_cpu::plausible_machine());
     const predict::SimulatedStep step = testing_traces::played(inputs);
     const TraceFolder folder;
     folder.write("rank1.json", testing_traces::trace_text(inputs, step, 1));

@@ -165,7 +165,7 @@ class Sweep {
     const PredictedRank& rank_;
     const StepMatch& match_;
     const schedule::Program& program_;
-    std::map<double, Picoseconds> transfers_;  ///< by bytes
+    std::map<double, Picoseconds> transfers_;     ///< by bytes
     std::set<std::uint32_t> compute_, messages_;  ///< active: of two the one that began first is in front
     Picoseconds now_ = 0;
     SpentTimes times_{};

@@ -26,16 +26,18 @@ BEGIN {
     may["microbench"] = "base models schedule exec"
     may["compare/fit"] = "base models schedule sim/network sim/cpu"
     may["compare/evaluate"] = "base models schedule"
-    may["report"] = "base models schedule sim/network sim/predict sim/search compare/fit compare/evaluate"
+    may["compare/kineto"] = "base models schedule sim/network sim/engine sim/predict"
+    may["report"] = "base models schedule sim/network sim/predict sim/search compare/fit compare/evaluate compare/kineto"
     may["launch"] = "base models interop schedule exec"
-    may["workflows"] = "base models interop schedule sim/network sim/graph sim/predict exec microbench compare/fit compare/evaluate report launch"
+    may["workflows"] = "base models interop schedule sim/network sim/graph sim/predict exec microbench compare/fit compare/evaluate compare/kineto report launch"
     may["cli"] = may["workflows"] " sim/search workflows"
     # Rooms within a group: each includes those in front of it only.
     n = split("base base/statistics models/cpu models/transport models interop schedule schedule/program schedule/bindings schedule/rounds " \
               "schedule/kernel_calls schedule/memory sim/network/sharing sim/network/node sim/network/fabric " \
               "sim/network/collective sim/network/use sim/engine sim/graph sim/cpu sim/predict sim/search/space sim/search/bounds sim/search/state sim/search sim/search/shared sim/search/answers exec/kernels exec/data exec/system " \
               "exec/transport exec/state exec/operations exec/checkpoint exec/run exec/mpi microbench " \
-              "compare/fit/cost_models compare/fit compare/evaluate report/parts report/traces report/calibration report/comparison " \
+              "compare/fit/cost_models compare/fit compare/evaluate " \
+              "compare/kineto/trace compare/kineto/match compare/kineto/account compare/kineto/explain compare/kineto report/parts report/traces report/run report/calibration report/comparison " \
               "report/fabric report/training report/scaling report/memory report/plans launch launch/train workflows/calibrate workflows/compare " \
               "workflows/verify workflows/chakra cli/flags cli/output cli/plans cli/worker cli/commands cli", order, " ")
     for (i = 1; i <= n; i++) {
@@ -65,7 +67,7 @@ BEGIN {
     home["mpi.h"] = "exec/mpi"
     home["hwloc"] = "exec/system"
     home["openssl/"] = "base"
-    home["zlib.h"] = "interop tests"
+    home["zlib.h"] = "base tests"
     max_lines = 400
 }
 function apart(a, b) { strangers[a, b] = strangers[b, a] = 1 }

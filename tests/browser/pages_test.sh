@@ -66,8 +66,12 @@ common="--machine aurora --stack optimus"
 "$auspex" memory $common --workload mula-220b-a10b --plan mula-220b-a10b --tiles 384 --out "$scratch/memory" \
     > "$scratch/memory.txt" || exit 1
 
+torch=tests/compare/kineto/torch
+"$auspex" diff $torch/plan.json $torch/rank0.pt.trace.json.gz --machine $torch/machine.json --stack $torch/stack.json \
+    --workload $torch/workload.json --out "$scratch/run" > "$scratch/run.txt" || exit 1
+
 ask "$scratch/plan/index.html" plan_page.js '#where=pp%3C%3D4&sort=memory:down'
-for page in "$scratch/plan/index.html" "$scratch/memory/index.html" reports/*/index.html reports/*/*/index.html; do
+for page in "$scratch/plan/index.html" "$scratch/memory/index.html" "$scratch/run/index.html" reports/*/index.html reports/*/*/index.html; do
     [ -f "$page" ] && ask "$page" any_page.js
 done
 

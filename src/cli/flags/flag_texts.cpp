@@ -239,10 +239,15 @@ FlagText text_of(Flag flag) {
                     "machines, stacks, workloads or plans; the flag's name may be left out; default: all"};
         case Flag::kManualOut: return {"out", "DIR", "folder of the pages"};
         case Flag::kConfig: return {"config", "FILE", "config.json of a model; the flag's name may be left out"};
-        case Flag::kBefore: return {"before", "FILE", "what auspex predict --json printed"};
+        case Flag::kBefore:
+            return {"before", "FILE", "what auspex predict --json printed; in front of a trace: the plan of its run"};
         case Flag::kAfter:
-            return {"after", "FILE",
-                    "the same of something else; both may stand without the flags' names, in this order"};
+            return {"after", "FILE|DIR",
+                    "the same of something else; or a trace of torch.profiler (JSON, plain or gzip), or a folder with "
+                    "one of each rank; both may stand without the flags' names, in this order"};
+        case Flag::kTraceStep: return {"step", "N", "of a trace: ProfilerStep#N; without it the step of median length"};
+        case Flag::kTraceRank:
+            return {"rank", "N", "of a single trace: its rank in the plan's grid; without it what the trace says"};
         case Flag::kFormat: return {"format", "megatron-lm", "the framework whose arguments are written"};
         case Flag::kJob:
             return {"job", "pbs|slurm",

@@ -14,7 +14,7 @@
 namespace auspex::cli {
 namespace {
 
-constexpr int kMaxCount = 10'000'000, kMaxRuns = 10'000;
+constexpr int kMaxCount = 10'000'000, kMaxRuns = 10'000, kMaxTraceSteps = 1'000'000'000;
 
 std::vector<int> parse_tiles(const std::string& flag, const std::string& text, bool is_list) {
     std::vector<int> tiles;
@@ -199,6 +199,8 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
         case Flag::kJob: options.emit.job = text(); break;
         case Flag::kBefore: options.diff.before = text(); break;
         case Flag::kAfter: options.diff.after = text(); break;
+        case Flag::kTraceStep: options.diff.step = parse_whole("step", text(), 0, kMaxTraceSteps); break;
+        case Flag::kTraceRank: options.diff.rank = parse_whole("rank", text(), 0, kMaxCount); break;
         case Flag::kConfig: options.config = text(); break;
         case Flag::kTrainingLength: options.sequence_length = parse_count("sequence-length", text()); break;
         case Flag::kCheckExecutor: options.check_executor = true; break;

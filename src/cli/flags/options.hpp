@@ -60,6 +60,8 @@ enum class Flag {
     kConfig,
     kBefore,
     kAfter,
+    kTraceStep,
+    kTraceRank,
     kFormat,
     kJob,
     kWorkloadOut,
@@ -227,9 +229,10 @@ struct TraceFlags {
     bool roofline = false, one_communication = false;
 };
 
-/// What `auspex diff` alone takes: files.
+/// What `auspex diff` alone takes: files, and which step and rank of a trace.
 struct DiffFlags {
     std::string before, after;
+    std::optional<int> step, rank;
 };
 
 /// What `auspex verify` alone takes.

@@ -1,12 +1,13 @@
 /// @file A file of messages, each behind its length: read in portions, whether compressed or not.
-#include <zlib.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <system_error>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "base/error.hpp"
 #include "base/protobuf/protobuf_reader.hpp"
+#include "base/streams/packed_file.hpp"
 #include "interop/chakra/chakra_reader.hpp"
 
 namespace auspex::interop {
@@ -15,19 +16,7 @@ namespace {
 /// Bytes of a file, in portions.
 class Portions {
  public:
-    explicit Portions(const std::string& file) : file_(file) {
-        std::error_code status;
-        if (!std::filesystem::is_regular_file(file, status)) {
-            throw InputError(file, "found no file; expected a Chakra trace, NAME.RANK.et");
-        }
-        stream_ = gzopen(file.c_str(), "rb");
-        if (stream_ == nullptr) {
-            throw InputError(file, "found a file that cannot be opened; expected one with read permission");
-        }
-    }
-    ~Portions() { gzclose(stream_); }
-    Portions(const Portions&) = delete;
-    Portions& operator=(const Portions&) = delete;
+    explicit Portions(const std::string& file) : file_(file, "a Chakra trace, NAME.RANK.et", kMostBytes) {}
 
     /// What is there, at least `wanted` bytes of it unless the file ends before.
     std::string_view at_least(std::size_t wanted) {
@@ -40,14 +29,8 @@ class Portions {
         while (bytes_.size() < wanted) {
             const std::size_t before = bytes_.size();
             bytes_.resize(before + kPortion);
-            const int got = gzread(stream_, bytes_.data() + before, kPortion);
-            bytes_.resize(before + static_cast<std::size_t>(std::max(got, 0)));
-            int code = Z_OK;
-            const char* const why = gzerror(stream_, &code);
-            if (got < 0 || (code != Z_OK && code != Z_STREAM_END)) {
-                throw InputError(file_, "found a gzip file that is damaged or cut off (" + std::string(why) +
-                                            "); expected a whole one");
-            }
+            const std::streamsize got = file_.stream().rdbuf()->sgetn(bytes_.data() + before, kPortion);
+            bytes_.resize(before + static_cast<std::size_t>(got));
             if (got == 0) {
                 break;
             }
@@ -62,8 +45,8 @@ class Portions {
 
  private:
     [[nodiscard]] std::string_view left() const { return std::string_view(bytes_).substr(begin_); }
-    std::string file_;
-    gzFile stream_ = nullptr;
+    static constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 36U;
+    PackedFile file_;
     std::string bytes_;
     std::size_t begin_ = 0;
     std::uint64_t taken_ = 0;
@@ -119,9 +102,6 @@ void read_chakra_file(const std::string& file, const std::function<void(const Ch
             visit_node(node);
         }
         portions.drop(length);
-    }
-    if (number == 0) {
-        throw InputError(file, "found an empty file; expected the metadata and the nodes of a Chakra trace");
     }
 }
 

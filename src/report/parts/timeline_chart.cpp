@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "compare/kineto/account/run_diff.hpp"
 #include "report/parts/svg.hpp"
 #include "report/parts/text.hpp"
 
@@ -18,12 +19,12 @@ constexpr double kWidth = 960, kLeft = 84, kRight = 944, kBin = 2;
 constexpr auto kBins = static_cast<std::size_t>((kRight - kLeft) / kBin);
 constexpr std::size_t kNothing = kOperationGroups;
 
-enum Group : std::size_t { kAttention, kFeedForward, kExperts, kHead, kTp, kEp, kPp, kDp, kOptimizer };
-constexpr std::array<const char*, kOperationGroups> kNames{"attention",         "norms and router", "experts",
-                                                           "embedding, loss",   "tp messages",      "ep messages",
-                                                           "pipeline messages", "dp messages",      "optimizer"};
+enum Group : std::size_t { kAttention, kFeedForward, kExperts, kHead, kTp, kEp, kPp, kDp, kOptimizer, kUnmatched };
+constexpr std::array<const char*, kOperationGroups> kNames{
+    "attention",   "norms and router",  "experts",     "embedding, loss", "tp messages",
+    "ep messages", "pipeline messages", "dp messages", "optimizer",       "matches nothing"};
 /// Colours of the style sheet, by group.
-constexpr std::array<int, kOperationGroups> kColors{0, 1, 4, 9, 2, 5, 6, 7, 11};
+constexpr std::array<int, kOperationGroups> kColors{0, 1, 4, 9, 2, 5, 6, 7, 11, 8};
 
 struct Row {
     std::string name;
@@ -97,10 +98,11 @@ void draw_row(Svg& svg, const Row& row, double y, double height) {
     svg.text({kLeft - 8, y + height / 2 + 4.5}, row.name, "tick", "end");
 }
 
-void draw_legend(Svg& svg, double y) {
+/// "matches nothing" only where something does.
+void draw_legend(Svg& svg, double y, bool has_unmatched) {
     constexpr double kSwatch = 11, kLetter = 7.4, kGap = 16;
     double x = kLeft;
-    for (std::size_t group = 0; group < kOperationGroups; ++group) {
+    for (std::size_t group = 0; group < kOperationGroups - (has_unmatched ? 0 : 1); ++group) {
         const std::string name = operation_group_name(group);
         const double width = kSwatch + 6 + kLetter * static_cast<double>(name.size()) + kGap;
         if (x + width > kRight + kGap) {
@@ -135,6 +137,9 @@ std::size_t operation_group(const std::string& stream, const std::string& name) 
     const auto is_one_of = [kind](std::initializer_list<std::string_view> kinds) {
         return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
     };
+    if (kind == kineto::kUnmatchedSpan) {
+        return kUnmatched;
+    }
     if (kind.starts_with("receive_") || kind.starts_with("send_")) {
         return kPp;  // on the stream "compute" where a message blocks it
     }
@@ -179,7 +184,9 @@ std::string timeline_chart(const std::string& title, const schedule::Timeline& m
             "measured: " + duration(to_seconds(end_of_spans(measured))) +
                 ", predicted: " + duration(to_seconds(end_of_spans(predicted))));
     svg.text({14, 24}, title, "total");
-    draw_legend(svg, 50);
+    draw_legend(
+        svg, 50,
+        std::find(measured.names.begin(), measured.names.end(), kineto::kUnmatchedSpan) != measured.names.end());
     draw_axis(svg, length, kTop, bottom);
     double y = kTop;
     for (const bool is_predicted : {false, true}) {

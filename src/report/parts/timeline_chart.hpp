@@ -8,7 +8,7 @@ namespace auspex::report {
 
 /// What an operation is drawn as: "attention", "experts", "expert communication", …; by its stream and its name.
 [[nodiscard]] std::size_t operation_group(const std::string& stream, const std::string& name);
-inline constexpr std::size_t kOperationGroups = 9;
+inline constexpr std::size_t kOperationGroups = 10;
 /// Name of the group in the legend; `group` < kOperationGroups.
 [[nodiscard]] const char* operation_group_name(std::size_t group);
 

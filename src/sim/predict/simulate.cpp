@@ -101,6 +101,10 @@ bool simulate(SimulatedStep& s, const models::Inputs& inputs, const PredictOptio
     s.forward_backward = std::min(s.step, first.forward_backward + extra);
     s.losses = schedule::mean_losses(first.losses, first.step);
     s.losses[static_cast<std::size_t>(schedule::Loss::kJitter)] += extra;
+    s.role_losses = first.losses;
+    for (schedule::LossTimes& losses : s.role_losses) {
+        losses[static_cast<std::size_t>(schedule::Loss::kJitter)] += extra;
+    }
     s.events = first.events + second.events;
     if (operation_times) {
         s.groups_touched = network.fabric().block_count();

@@ -2,6 +2,7 @@
 /// @file One step, folded or on CPU cores: builds, costs and plays the program of a plan, with the stragglers that its
 /// groups really meet.
 #include <optional>
+#include <vector>
 
 #include "models/inputs.hpp"
 #include "schedule/program/step_program.hpp"
@@ -18,7 +19,8 @@ namespace auspex::predict {
 struct SimulatedStep : schedule::StepProgram {
     engine::CostOptions cost_options;
     Picoseconds step = 0, forward_backward = 0;
-    schedule::LossTimes losses{};  ///< mean over tiles; they sum to `step`
+    schedule::LossTimes losses{};                  ///< mean over tiles; they sum to `step`
+    std::vector<schedule::LossTimes> role_losses;  ///< by stage; each sums to `step`. Empty on CPU cores
     std::uint64_t events = 0;
     schedule::OperationTimes operation_times;
     int groups_touched = 0;

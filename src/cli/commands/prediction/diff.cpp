@@ -13,7 +13,9 @@
 #include "base/number_text.hpp"
 #include "base/units.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/flags/flag_values.hpp"
 #include "cli/output/prediction_output.hpp"
+#include "compare/kineto/trace/read_trace.hpp"
 #include "report/parts/text.hpp"
 
 namespace auspex::cli {
@@ -186,6 +188,20 @@ void print_text(const Difference& difference, const Options& options) {
 }  // namespace
 
 void run_diff(const Options& options) {
+    if (kineto::looks_like_trace(options.diff.after)) {
+        run_diff_trace(options);
+        return;
+    }
+    constexpr const char* kFound = "found with two predictions; expected with a plan and a trace of torch.profiler";
+    refuse_given({{"--machine", !options.machine.empty()},
+                  {"--stack", !options.stack.empty()},
+                  {"--workload", !options.workload.empty()},
+                  {"--tiles", !options.tiles.empty()},
+                  {"--set", !options.overrides.empty()},
+                  {"--step", options.diff.step.has_value()},
+                  {"--rank", options.diff.rank.has_value()},
+                  {"--out", !options.out.empty()}},
+                 kFound);
     const JsonDocument before = load_prediction(options.diff.before), after = load_prediction(options.diff.after);
     const Difference difference = difference_of(before.root(), after.root());
     if (options.json) {

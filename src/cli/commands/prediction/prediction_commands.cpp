@@ -50,18 +50,27 @@ std::vector<Command> prediction_commands() {
          run_place,
          {{Flag::kOut, "write the comparison there: report.md, placements.csv, losses.svg"}}},
         {"diff",
-         "set two predictions side by side: what changes in the step, by loss, memory and operation",
+         "set two predictions side by side, or the prediction of a plan beside a trace of torch.profiler: what differs "
+         "in the step, by loss and operation",
          "auspex diff a.json b.json\n"
          "  auspex predict --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b --tiles "
          "3072 "
          "--json > a.json\n"
          "  auspex predict --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b --tiles "
          "3072 "
-         "--set 'plan.recompute=[]' --json > b.json",
+         "--set 'plan.recompute=[]' --json > b.json\n"
+         "  python3 tools/profile_torch.py --out build/profile\n"
+         "  auspex diff build/profile/plan.json build/profile/traces --machine build/profile/machine.json --stack "
+         "build/profile/stack.json --workload build/profile/workload.json --out build/run",
          {Flag::kBefore, Flag::kAfter},
-         {Flag::kJson},
+         {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kTiles, Flag::kSet, Flag::kTraceStep, Flag::kTraceRank,
+          Flag::kOut, Flag::kJson},
          run_diff,
-         {},
+         {{Flag::kMachine, "with a trace: machine file, or the name of one in machines/"},
+          {Flag::kStack, "with a trace: software stack file, or the name of one in stacks/"},
+          {Flag::kWorkload, "with a trace: workload (model) file, or the name of one in workloads/"},
+          {Flag::kTiles, "with a trace: ranks of the run; without it what the plan's dp gives, or the trace says"},
+          {Flag::kOut, "with a trace: write a page there: index.html, operations.csv"}},
          {},
          {Flag::kBefore, Flag::kAfter}},
         {"ablate",

@@ -1,6 +1,6 @@
 /// @file Throws damaged Chakra traces at the reader and the player: only InputError, of one line, may come out.
 ///
-/// usage: fuzz_traces [COUNT [SEED]]      in the repository's root
+/// usage: fuzz_chakra_traces [COUNT [SEED]]      in the repository's root
 /// Most worth under the asan preset. A failure leaves the folder of damaged files and names it.
 #include <unistd.h>
 
@@ -117,4 +117,4 @@ int fuzz(std::uint64_t count, std::uint64_t seed) {
 }  // namespace
 }  // namespace auspex
 
-int main(int argc, char** argv) { return auspex::fuzz_main(argc, argv, "fuzz_traces", auspex::fuzz); }
+int main(int argc, char** argv) { return auspex::fuzz_main(argc, argv, "fuzz_chakra_traces", auspex::fuzz); }

@@ -35,6 +35,22 @@ std::optional<std::string> variable_of(const std::string& word) {
     return name.substr(0, name.find_first_of("[}:"));
 }
 
+bool is_torchrun(const std::string& word) { return word == "torchrun" || word == "torch.distributed.run"; }
+
+/// The word that names what is trained with: a file, or a module behind "python -m".
+Words::const_iterator program_of(const Words& command) {
+    bool has_python = false;
+    for (auto word = command.begin(); word != command.end(); ++word) {
+        const bool is_module = has_python && *(word - 1) == "-m" && !is_torchrun(*word);
+        if (is_module || word->ends_with(".py")) {
+            return word;
+        }
+        const std::string file = word->substr(word->rfind('/') + 1);
+        has_python = has_python || file.starts_with("python") || is_torchrun(*word);
+    }
+    return command.end();
+}
+
 using Groups = std::map<std::string, std::vector<Words>>;
 
 /// NAME and what follows of NAME=…, perhaps behind "export"; none of another word.
@@ -77,6 +93,7 @@ class Collector {
     }
 
     std::map<std::string, std::string> take() { return std::move(arguments_); }
+    std::map<std::string, std::string> take_variables() { return std::move(values_); }
 
  private:
     /// `assigned`: NAME, or NAME+ for what is appended.
@@ -101,26 +118,29 @@ class Collector {
                 continue;
             }
             const auto& [variable, value] = *assigned;
-            if (value.find("--") != std::string::npos) {
+            if (value.starts_with("--") || value.find(" --") != std::string::npos ||
+                value.find("\n--") != std::string::npos) {
                 Words words;
                 for (const Words& part : shell_words(value, name_).commands) {
                     words.insert(words.end(), part.begin(), part.end());
                 }
                 name_group(variable, words);
-            } else if (value.find('$') == std::string::npos) {
-                const auto [known, is_new] = values_.try_emplace(variable, value);
-                known->second = is_new || known->second == value ? value : "$" + variable;
+            } else {
+                const std::string own = "$" + variable;
+                const std::string& said = value.find('$') == std::string::npos ? value : own;
+                const auto [known, is_new] = values_.try_emplace(variable, said);
+                known->second = is_new || known->second == said ? said : own;
             }
         }
     }
 
     /// The words behind a program, and torchrun's own in front of it.
     bool add_program(const Words& command) {
-        const auto program =
-            std::ranges::find_if(command, [](const std::string& word) { return word.ends_with(".py"); });
-        const auto torchrun = std::ranges::find(command, "torchrun");
-        if (torchrun != command.end()) {
-            add(Words(torchrun + 1, program));
+        const auto program = program_of(command);
+        const auto torchrun = std::ranges::find_if(command, is_torchrun);
+        if (torchrun < program) {
+            const bool is_module = program != command.end() && *(program - 1) == "-m";
+            add(Words(torchrun + 1, is_module ? program - 1 : program));
         }
         if (program != command.end()) {
             add(Words(program + 1, command.end()));
@@ -199,7 +219,7 @@ int launched_ranks(const std::vector<Words>& commands) {
 
 bool uses_torchrun(const ShellText& shell, const std::map<std::string, std::string>& arguments) {
     return arguments.contains("--nproc-per-node") || std::ranges::any_of(shell.commands, [](const Words& words) {
-               return std::ranges::find(words, "torchrun") != words.end();
+               return std::ranges::any_of(words, is_torchrun);
            });
 }
 
@@ -208,7 +228,10 @@ bool uses_torchrun(const ShellText& shell, const std::map<std::string, std::stri
 LaunchScript read_launch_script(std::string_view text, const std::string& name) {
     const ShellText shell = shell_words(text, name);
     LaunchScript script;
-    script.arguments = Collector(shell, name).take();
+    Collector collector(shell, name);
+    script.arguments = collector.take();
+    script.variables = collector.take_variables();
+    script.documents = shell.documents;
     if (uses_torchrun(shell, script.arguments)) {
         const auto nodes = script.arguments.find("--nnodes");
         const std::int64_t ranks = std::int64_t{nodes == script.arguments.end() ? 1 : whole_number(nodes->second)} *
@@ -221,6 +244,15 @@ LaunchScript read_launch_script(std::string_view text, const std::string& name) 
         script.arguments.erase(std::string(argument));
     }
     return script;
+}
+
+int ranks_of_script(const LaunchScript& script, const PlanText& from) {
+    const int ranks = from.ranks > 0 ? from.ranks : script.ranks;
+    if (ranks == 0) {
+        throw InputError("--tiles", "found no such flag, and no ranks in " + from.name +
+                                        "; expected the number of ranks of the job");
+    }
+    return ranks;
 }
 
 }  // namespace auspex::interop

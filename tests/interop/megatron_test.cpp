@@ -1,5 +1,5 @@
 /// @file Plans to arguments of Megatron-LM and back, and scripts of others.
-#include "interop/megatron.hpp"
+#include "interop/megatron/megatron.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
-#include "interop/job_script.hpp"
+#include "interop/frameworks/job_script.hpp"
 #include "interop/launch_script.hpp"
-#include "interop/stage_pattern.hpp"
+#include "interop/megatron/stage_pattern.hpp"
 
 namespace auspex::interop {
 namespace {

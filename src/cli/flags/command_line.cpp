@@ -7,9 +7,9 @@
 
 #include "base/closest_word.hpp"
 #include "base/error.hpp"
+#include "base/shell_word.hpp"
 #include "cli/flags/flag_texts.hpp"
 #include "cli/flags/flag_values.hpp"
-#include "cli/flags/shell_word.hpp"
 
 namespace auspex::cli {
 namespace {

@@ -1,5 +1,5 @@
 /// @file Patterns of stages, written out.
-#include "interop/stage_pattern.hpp"
+#include "interop/megatron/stage_pattern.hpp"
 
 #include <algorithm>
 #include <cctype>

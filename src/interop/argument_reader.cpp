@@ -77,7 +77,8 @@ bool ArgumentReader::is_switched_on(const std::string& name) {
 }
 
 void ArgumentReader::refuse(const std::string& name, const std::string& found, const std::string& expected) const {
-    throw InputError(file_ + ": " + printable(name, kLongestShown), "found " + found + "; expected " + expected);
+    throw InputError(file_ + ": " + printable(name, kLongestShown),
+                     "found " + printable(found, found.size()) + "; expected " + expected);
 }
 
 void ArgumentReader::refuse_unknown(const std::string& name) const {

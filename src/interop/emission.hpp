@@ -37,12 +37,12 @@ struct Emission {
     Settings settings;
     std::optional<SettingsFile> file;
     // of a job
-    std::string forced_routing;  ///< name of the setting that forces even routing; empty: none is there
-    Settings trial;              ///< what its user replaces: data, tokenizer
+    std::string forced_routing;      ///< name of the setting that forces even routing; empty: none is there
+    Settings trial;                  ///< what its user replaces: data, tokenizer
     std::vector<std::string> setup;  ///< lines of shell in front of it
-    std::string program;         ///< shell words that every rank runs; arguments are put behind them
-    bool starts_ranks = false;   ///< the program starts the ranks of all nodes itself
-    Settings cuda_environment;   ///< asked for where tiles are NVIDIA's
+    std::string program;             ///< shell words that every rank runs; arguments are put behind them
+    bool starts_ranks = false;       ///< the program starts the ranks of all nodes itself
+    Settings cuda_environment;       ///< asked for where tiles are NVIDIA's
     std::vector<std::string> notes;  ///< for comments: what is left to the user
 };
 

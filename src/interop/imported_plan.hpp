@@ -17,10 +17,10 @@ struct ImportedPlan {
 
 /// What a plan is read from.
 struct PlanText {
-    std::string text, name;                 ///< of the file
-    std::string arguments, arguments_name;  ///< of a second one, where a framework takes its settings from two
-    std::string configuration;  ///< which of several configurations in the text; empty: the only one
-    int ranks = 0;              ///< of the job; 0: as the text says
+    std::string text, name;                      ///< of the file
+    std::string arguments, arguments_name;       ///< of a second one, where a framework takes its settings from two
+    std::string configuration;                   ///< which of several configurations in the text; empty: the only one
+    int ranks = 0;                               ///< of the job; 0: as the text says
     const models::Workload* workload = nullptr;  ///< where it is known: layers and sequence
 };
 
@@ -40,6 +40,5 @@ void deal_sequences(models::Plan& plan, std::int64_t sequences, int data_paralle
 void set_precision(models::Plan& plan, bool is_bf16, bool has_bf16_gradients);
 /// All three parts of a layer, or none.
 void set_recompute_all(models::Plan& plan, bool all);
-
 
 }  // namespace auspex::interop

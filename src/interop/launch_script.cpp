@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/input_text.hpp"
 #include "interop/shell_words.hpp"
 
 namespace auspex::interop {
@@ -67,6 +68,19 @@ std::optional<std::pair<std::string, std::string>> assignment_of(const std::stri
     return std::pair(name, word.substr(equals + 1));
 }
 
+/// NAME="--a 1 …"
+bool holds_arguments(const std::string& value) {
+    return value.starts_with("--") || value.find(" --") != std::string::npos || value.find("\n--") != std::string::npos;
+}
+
+/// Of a value that is given twice nobody knows which counts, nor of one that is made of variables what it is.
+void note_value(std::map<std::string, std::string>& values, const std::string& variable, const std::string& value) {
+    const std::string own = "$" + variable;
+    const std::string& said = value.find('$') == std::string::npos ? value : own;
+    const auto [known, is_new] = values.try_emplace(variable, said);
+    known->second = is_new || known->second == said ? said : own;
+}
+
 class Collector {
  public:
     Collector(const ShellText& shell, const std::string& name) : name_(name) {
@@ -93,7 +107,6 @@ class Collector {
     }
 
     std::map<std::string, std::string> take() { return std::move(arguments_); }
-    std::map<std::string, std::string> take_variables() { return std::move(values_); }
 
  private:
     /// `assigned`: NAME, or NAME+ for what is appended.
@@ -104,13 +117,13 @@ class Collector {
         }
         if (!appends && named_.contains(assigned)) {
             throw InputError(
-                name_ + ": " + assigned,
+                name_ + ": " + printable(assigned),
                 "found two assignments of arguments; expected one, for nothing here says which of them counts");
         }
         named_[assigned].push_back(words);
     }
 
-    /// NAME="--a 1 …" are arguments, NAME=8 is a value. Of a value that is given twice nobody knows which counts.
+    /// NAME="--a 1 …" are arguments, NAME=8 is a value.
     void read_assignments(const Words& command) {
         for (const std::string& word : command) {
             const auto assigned = assignment_of(word);
@@ -118,18 +131,14 @@ class Collector {
                 continue;
             }
             const auto& [variable, value] = *assigned;
-            if (value.starts_with("--") || value.find(" --") != std::string::npos ||
-                value.find("\n--") != std::string::npos) {
+            if (holds_arguments(value)) {
                 Words words;
                 for (const Words& part : shell_words(value, name_).commands) {
                     words.insert(words.end(), part.begin(), part.end());
                 }
                 name_group(variable, words);
             } else {
-                const std::string own = "$" + variable;
-                const std::string& said = value.find('$') == std::string::npos ? value : own;
-                const auto [known, is_new] = values_.try_emplace(variable, said);
-                known->second = is_new || known->second == said ? said : own;
+                note_value(values_, variable, value);
             }
         }
     }
@@ -180,7 +189,7 @@ class Collector {
                     add_named(*variable);
                 }
             } else if (variable && (value == nullptr || !value->empty())) {
-                throw InputError(name_ + ": " + word,
+                throw InputError(name_ + ": " + printable(word),
                                  "found a variable that may hold arguments; expected them written out, in an array or "
                                  "text of the script");
             } else if (value != nullptr) {
@@ -228,10 +237,7 @@ bool uses_torchrun(const ShellText& shell, const std::map<std::string, std::stri
 LaunchScript read_launch_script(std::string_view text, const std::string& name) {
     const ShellText shell = shell_words(text, name);
     LaunchScript script;
-    Collector collector(shell, name);
-    script.arguments = collector.take();
-    script.variables = collector.take_variables();
-    script.documents = shell.documents;
+    script.arguments = Collector(shell, name).take();
     if (uses_torchrun(shell, script.arguments)) {
         const auto nodes = script.arguments.find("--nnodes");
         const std::int64_t ranks = std::int64_t{nodes == script.arguments.end() ? 1 : whole_number(nodes->second)} *
@@ -244,6 +250,18 @@ LaunchScript read_launch_script(std::string_view text, const std::string& name) 
         script.arguments.erase(std::string(argument));
     }
     return script;
+}
+
+std::map<std::string, std::string> script_variables(std::string_view text, const std::string& name) {
+    std::map<std::string, std::string> values;
+    for (const Words& command : shell_words(text, name).commands) {
+        for (const std::string& word : command) {
+            if (const auto assigned = assignment_of(word)) {
+                note_value(values, assigned->first, assigned->second);
+            }
+        }
+    }
+    return values;
 }
 
 int ranks_of_script(const LaunchScript& script, const PlanText& from) {

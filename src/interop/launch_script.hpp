@@ -3,7 +3,6 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "interop/imported_plan.hpp"
 
@@ -11,9 +10,6 @@ namespace auspex::interop {
 
 struct LaunchScript {
     std::map<std::string, std::string> arguments;  ///< "--tensor-model-parallel-size": "8"; several values with blanks
-    /// NAME=VALUE, also behind export; "$NAME" where it has two values, and where its value is made of others.
-    std::map<std::string, std::string> variables;
-    std::vector<std::string> documents;  ///< here-documents
     int ranks = 0;                       ///< 0: the text does not say in numbers
 };
 
@@ -25,6 +21,9 @@ struct LaunchScript {
 /// is run: throws InputError where a variable that is not assigned may hold arguments, and where an array or text is
 /// assigned twice.
 [[nodiscard]] LaunchScript read_launch_script(std::string_view text, const std::string& name);
+
+/// NAME=VALUE of a script, also behind export; "$NAME" for one that has two values, or one made of others.
+[[nodiscard]] std::map<std::string, std::string> script_variables(std::string_view text, const std::string& name);
 
 /// Ranks of the job as they were given, else as the script says. Throws InputError where neither does.
 [[nodiscard]] int ranks_of_script(const LaunchScript& script, const PlanText& from);

@@ -24,8 +24,7 @@ int ranks_of(const models::Plan& plan, Axis axis) {
 }  // namespace
 
 void SettingsWriter::refuse(const char* field, const std::string& found, const std::string& expected) const {
-    throw InputError(plan_.file + ": $." + field,
-                     "found " + found + "; expected " + expected + " with " + framework_);
+    throw InputError(plan_.file + ": $." + field, "found " + found + "; expected " + expected + " with " + framework_);
 }
 
 void SettingsWriter::require_no_overlap(const std::string& why) const {

@@ -73,7 +73,8 @@ class Splitter {
         at_ += has_tabs ? 1 : 0;
         at_ = std::min(text_.find_first_not_of(" \t", at_), text_.size());
         std::string end;
-        for (; at_ < text_.size() && std::string_view(" \t\r\n;&|<>").find(text_[at_]) == std::string_view::npos; ++at_) {
+        for (; at_ < text_.size() && std::string_view(" \t\r\n;&|<>").find(text_[at_]) == std::string_view::npos;
+             ++at_) {
             if (std::string_view("'\"\\").find(text_[at_]) == std::string_view::npos) {
                 end += text_[at_];
             }

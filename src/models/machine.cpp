@@ -329,9 +329,8 @@ void read_reliability(Section in, Reliability& reliability) {
 
 Machine load_machine(const JsonDocument& document) {
     const JsonValue root = document.root();
-    root.allow_only(
-        {"name", "description", "default_stack", "tile", "node", "fabric", "noise", "storage", "reliability", "host",
-         "launch"});
+    root.allow_only({"name", "description", "default_stack", "tile", "node", "fabric", "noise", "storage",
+                     "reliability", "host", "launch"});
     Machine machine;
     machine.file = document.name();
     machine.name = read_text(root, "name");

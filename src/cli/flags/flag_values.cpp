@@ -194,6 +194,13 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
         case Flag::kAfter: options.diff.after = text(); break;
         case Flag::kConfig: options.config = text(); break;
         case Flag::kTrainingLength: options.sequence_length = parse_count("sequence-length", text()); break;
+        case Flag::kArguments: options.import.arguments = text(); break;
+        case Flag::kFunction: options.import.function = text(); break;
+        case Flag::kLink: options.import.link = text(); break;
+        case Flag::kNodesOfRows: options.import.nodes = parse_count("nodes", text()); break;
+        case Flag::kMinBytes: options.import.min_bytes = parse_positive("min-bytes", text(), Dimension::kBytes); break;
+        case Flag::kMachineText: options.import.machine = text(); break;
+        case Flag::kLibrary: options.import.library = text(); break;
         case Flag::kCheckExecutor: options.check_executor = true; break;
         case Flag::kMaxRanks: options.max_ranks = parse_count("max-ranks", text()); break;
         case Flag::kLayouts: options.verify.layouts = parse_count("layouts", text()); break;

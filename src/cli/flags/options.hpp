@@ -57,6 +57,13 @@ enum class Flag {
     kJob,
     kWorkloadOut,
     kTrainingLength,
+    kArguments,
+    kFunction,
+    kLink,
+    kNodesOfRows,
+    kMinBytes,
+    kMachineText,
+    kLibrary,
     kManualOut,
     kTrainRanks,
     kTrainStack,
@@ -200,6 +207,14 @@ struct EmitFlags {
     std::string format, job;
 };
 
+/// What the imports take by themselves.
+struct ImportFlags {
+    std::string arguments;  ///< a second file
+    std::string function, link, machine, library;
+    int nodes = 0;
+    double min_bytes = -1;  ///< below 0: not given
+};
+
 /// What `auspex diff` alone takes: files.
 struct DiffFlags {
     std::string before, after;
@@ -233,6 +248,7 @@ struct Options {
     CalibrateFlags calibrate;
     SearchFlags search;
     EmitFlags emit;
+    ImportFlags import;
     DiffFlags diff;
     bool json = false;
     std::vector<std::string> arguments;  ///< behind the command's name, as they were given

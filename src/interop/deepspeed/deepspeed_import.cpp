@@ -10,6 +10,7 @@
 #include "interop/deepspeed/deepspeed.hpp"
 #include "interop/deepspeed/deepspeed_json.hpp"
 #include "interop/launch_script.hpp"
+#include "interop/shell_words.hpp"
 
 namespace auspex::interop {
 namespace {
@@ -69,7 +70,7 @@ constexpr std::string_view kPassedOver[]{"--num-layers",
                                          "--zero-stage",
                                          "--override-opt-param-scheduler",
                                          "--profile-backward"};
-constexpr std::string_view kPrefixesPassedOver[]{"--lr",   "--eval-",     "--log-",         "--data-",
+constexpr std::string_view kPrefixesPassedOver[]{"--lr",    "--eval-",      "--log-",         "--data-",
                                                  "--exit-", "--tokenizer-", "--tensorboard-", "--wandb-"};
 
 bool changes_no_cost(const std::string& argument) {
@@ -108,8 +109,9 @@ class Reader {
         has_experts_ = in_.word("--num-experts", "1") != "1" || plan_.ep > 1;
         const bool splits = in_.is_switched_on("--enable-expert-tensor-parallelism");
         if (has_experts_ && plan_.tp > 1 && !splits) {
-            in_.refuse("--tensor-model-parallel-size", std::to_string(plan_.tp) + " with experts",
-                       "--enable-expert-tensor-parallelism beside it: experts that every tp rank has whole are no plan's");
+            in_.refuse(
+                "--tensor-model-parallel-size", std::to_string(plan_.tp) + " with experts",
+                "--enable-expert-tensor-parallelism beside it: experts that every tp rank has whole are no plan's");
         }
         if (has_experts_ && plan_.pp > 1) {
             in_.refuse("--pipeline-model-parallel-size", std::to_string(plan_.pp) + " with experts", "1");
@@ -199,8 +201,9 @@ class Reader {
                                                     : OptimizerSharding::kSharded;
         plan_.overlap_dp = config_.overlaps && plan_.pp == 1 && config_.zero_stage > 0;
         if (config_.overlaps && !plan_.overlap_dp) {
-            notes_.emplace_back("zero_optimization.overlap_comm changes nothing here: gradients are reduced behind the "
-                                "last pass");
+            notes_.emplace_back(
+                "zero_optimization.overlap_comm changes nothing here: gradients are reduced behind the "
+                "last pass");
         }
         if (!config_.has_bf16_gradients && config_.is_bf16) {
             notes_.push_back(std::string("data_types.grad_accum_dtype is not set: ") +
@@ -257,20 +260,20 @@ ImportedPlan plan_of_deepspeed(const PlanText& from) {
     const std::string& arguments_name = is_alone && !from.arguments_name.empty() ? from.arguments_name : from.name;
     const LaunchScript script = read_launch_script(is_alone ? from.arguments : from.text, arguments_name);
     std::string json = is_alone ? from.text : "";
-    for (const std::string& document : script.documents) {
+    for (const std::string& document : shell_words(is_alone ? "" : from.text, from.name).documents) {
         if (is_json(document) && !json.empty()) {
             throw InputError(from.name, "found several configurations of DeepSpeed; expected one");
         }
         json = is_json(document) ? document : json;
     }
     if (json.empty()) {
-        throw InputError(from.name, "found no JSON; expected the configuration of DeepSpeed, or a script with it as a "
-                                    "here-document");
+        throw InputError(from.name,
+                         "found no JSON; expected the configuration of DeepSpeed, or a script with it as a "
+                         "here-document");
     }
     const DeepSpeedConfig config = read_deepspeed_config(JsonDocument::parse(json, from.name));
-    ImportedPlan imported = Reader(config, script.arguments, from, arguments_name,
-                                   from.ranks > 0 ? from.ranks : script.ranks)
-                                .run();
+    ImportedPlan imported =
+        Reader(config, script.arguments, from, arguments_name, from.ranks > 0 ? from.ranks : script.ranks).run();
     if (is_alone && from.arguments.empty()) {
         imported.notes.emplace_back("pp, tp and ep are not in the JSON: 1 is taken, without --args");
     }

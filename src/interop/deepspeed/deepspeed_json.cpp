@@ -85,9 +85,10 @@ void require_known(const JsonValue& section, std::initializer_list<std::string_v
 }
 
 void read_zero(const JsonValue& section, DeepSpeedConfig& config) {
-    require_known(section, {"stage", "overlap_comm", "reduce_scatter", "offload_optimizer", "offload_param",
-                            "zero_hpz_partition_size"},
-                  kZeroPassedOver);
+    require_known(
+        section,
+        {"stage", "overlap_comm", "reduce_scatter", "offload_optimizer", "offload_param", "zero_hpz_partition_size"},
+        kZeroPassedOver);
     const JsonValue stage = section.at("stage");
     config.zero_stage = static_cast<int>(stage.as_integer(0, 3));
     if (config.zero_stage == 2) {
@@ -103,10 +104,12 @@ void read_zero(const JsonValue& section, DeepSpeedConfig& config) {
         const auto offload = section.find(key);
         const auto device = offload && offload->is_object() ? offload->find("device") : std::nullopt;
         if (offload && (!device || device->as_string() != "none")) {
-            offload->fail("{\"device\": \"none\"}, or no such key: what lies elsewhere than on the device is not modelled");
+            offload->fail(
+                "{\"device\": \"none\"}, or no such key: what lies elsewhere than on the device is not modelled");
         }
     }
-    if (const auto secondary = section.find("zero_hpz_partition_size"); secondary && secondary->as_integer(1, kMost) > 1) {
+    if (const auto secondary = section.find("zero_hpz_partition_size");
+        secondary && secondary->as_integer(1, kMost) > 1) {
         secondary->fail("1: a second copy of weights in every node is no plan's");
     }
 }
@@ -158,9 +161,10 @@ void check_optimizer(const JsonValue& root) {
 
 DeepSpeedConfig read_deepspeed_config(const JsonDocument& document) {
     const JsonValue root = document.root();
-    require_known(root, {"train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps",
-                         "zero_optimization", "bf16", "bfloat16", "fp16", "amp", "data_types",
-                         "communication_data_type", "activation_checkpointing", "optimizer"},
+    require_known(root,
+                  {"train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps",
+                   "zero_optimization", "bf16", "bfloat16", "fp16", "amp", "data_types", "communication_data_type",
+                   "activation_checkpointing", "optimizer"},
                   kPassedOver);
     DeepSpeedConfig config;
     config.train_batch = count(root, "train_batch_size");

@@ -161,9 +161,10 @@ Emission deepspeed_emission(const EmitRequest& request) {
         emission.settings.push_back({"--train-iters", std::to_string(request.steps), "--steps"});
     }
     emission.program = "python pretrain_gpt.py";
-    emission.trial = {{"--lr", json_number(request.workload.training.learning_rate), "workload.training, or its default"},
-                      {"--tokenizer-type", "GPT2BPETokenizer", "made up: with --vocab-file and --merge-file"},
-                      {"--data-path", "DATA", "made up: the prefix of a dataset"}};
+    emission.trial = {
+        {"--lr", json_number(request.workload.training.learning_rate), "workload.training, or its default"},
+        {"--tokenizer-type", "GPT2BPETokenizer", "made up: with --vocab-file and --merge-file"},
+        {"--data-path", "DATA", "made up: the prefix of a dataset"}};
     emission.cuda_environment = {{"CUDA_DEVICE_MAX_CONNECTIONS", "1", "Megatron-LM asks for it with tp"}};
     return emission;
 }

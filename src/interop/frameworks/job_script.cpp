@@ -50,7 +50,9 @@ std::string cores_text(const Job& job, bool as_masks) {
     std::string text;
     for (std::size_t rank = 0; rank < static_cast<std::size_t>(job.ranks_per_node); ++rank) {
         const std::string& cores = job.launch.cores.at(rank);
-        text += (text.empty() ? "" : as_masks ? "," : ":") +
+        text += (text.empty() ? ""
+                 : as_masks   ? ","
+                              : ":") +
                 (as_masks ? mask_of(models::core_numbers(cores, "cores")) : cores);
     }
     return text;
@@ -79,8 +81,8 @@ const char* default_launcher(BatchSystem system) {
 std::string own_or(const models::SourcedText& own, const char* other) { return own.value.empty() ? other : own.value; }
 
 void write_time(std::ostream& out, const Job& job, const char* directive) {
-    out << "# " << job.walltime_says << ", " << one_line(job.predicted_with) << "\n" << directive
-        << clock_text(job.walltime_s) << "\n";
+    out << "# " << job.walltime_says << ", " << one_line(job.predicted_with) << "\n"
+        << directive << clock_text(job.walltime_s) << "\n";
 }
 
 void write_directives(std::ostream& out, const Job& job, const char* prefix) {
@@ -178,9 +180,10 @@ void write_launch(std::ostream& out, const Job& job, BatchSystem system) {
     }
     const std::string rank = own_or(job.launch.rank, is_pbs ? "PALS_RANKID" : "SLURM_PROCID");
     const std::string local = own_or(job.launch.local_rank, is_pbs ? "PALS_LOCAL_RANKID" : "SLURM_LOCALID");
-    out << filled_in(launcher, job) << " bash -uc 'export RANK=$" << rank << " LOCAL_RANK="
-        << (job.launch.sees_own_tile_only ? "0" : "$" + local) << "; exec \"$@\"' - \\\n    " << emission.program
-        << (emission.form == SettingsForm::kArguments ? " \"${ARGUMENTS[@]}\" \"${TRIAL[@]}\"" : "") << "\n";
+    out << filled_in(launcher, job) << " bash -uc 'export RANK=$" << rank
+        << " LOCAL_RANK=" << (job.launch.sees_own_tile_only ? "0" : "$" + local) << "; exec \"$@\"' - \\\n    "
+        << emission.program << (emission.form == SettingsForm::kArguments ? " \"${ARGUMENTS[@]}\" \"${TRIAL[@]}\"" : "")
+        << "\n";
 }
 
 }  // namespace

@@ -19,9 +19,9 @@ struct Job {
     models::Environment environment;  ///< of the stack
 };
 
-/// A script to submit. A rank has the tile of its number on the node, LOCAL_RANK. The machine's file says with what ranks
-/// are started, on which cores, and with which variables; without that section PBS has HPE's mpiexec (PALS), Slurm srun.
-/// Project, queue and file systems are left to the submitting command, which is in a comment.
+/// A script to submit. A rank has the tile of its number on the node, LOCAL_RANK. The machine's file says with what
+/// ranks are started, on which cores, and with which variables; without that section PBS has HPE's mpiexec (PALS),
+/// Slurm srun. Project, queue and file systems are left to the submitting command, which is in a comment.
 [[nodiscard]] std::string job_script(const Job& job, models::BatchSystem system);
 
 }  // namespace auspex::interop

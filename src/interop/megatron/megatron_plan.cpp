@@ -63,9 +63,9 @@ class Writer {
         const int dealt = workload_.layers + (with_embedding ? 1 : 0) + (with_head ? 1 : 0);
         if (!is_even || dealt % stages != 0) {
             out_.add("--pipeline-model-parallel-layout",
-                stages_text(plan_.stage_layers.empty() ? layers_dealt(workload_, models::StageDeal::kEven, stages)
-                                                       : plan_.stage_layers),
-                "stages");
+                     stages_text(plan_.stage_layers.empty() ? layers_dealt(workload_, models::StageDeal::kEven, stages)
+                                                            : plan_.stage_layers),
+                     "stages");
             return;
         }
         if (plan_.virtual_stages > 1) {
@@ -127,9 +127,10 @@ class Writer {
             out_.add("--recompute-method", "uniform", "recompute");
             out_.add("--recompute-num-layers", 1, "recompute");
         } else if (attention) {
-            out_.refuse("recompute", "\"attention\" without others",
-                   "all of norm, attention and expert, or none but norm and expert: core_attn is a part of attention "
-                   "only");
+            out_.refuse(
+                "recompute", "\"attention\" without others",
+                "all of norm, attention and expert, or none but norm and expert: core_attn is a part of attention "
+                "only");
         } else if (norm || expert) {
             std::string modules = norm ? "layernorm" : "";
             const auto add_module = [&modules](const char* module) {
@@ -158,7 +159,9 @@ class Writer {
                 }
                 out_.add_switch("--use-distributed-optimizer", "optimizer");
                 break;
-            case models::OptimizerSharding::kEpAware: out_.add_switch("--use-distributed-optimizer", "optimizer"); break;
+            case models::OptimizerSharding::kEpAware:
+                out_.add_switch("--use-distributed-optimizer", "optimizer");
+                break;
             case models::OptimizerSharding::kFsdp:
                 out_.add_switch("--use-megatron-fsdp", "optimizer");
                 out_.add_switch("--use-distributed-optimizer", "optimizer");
@@ -170,8 +173,8 @@ class Writer {
     }
 
     void write_experts() {
-        out_.add("--moe-token-dispatcher-type", plan_.dispatch == models::Dispatch::kAllToAll ? "alltoall" : "allgather",
-            "dispatch");
+        out_.add("--moe-token-dispatcher-type",
+                 plan_.dispatch == models::Dispatch::kAllToAll ? "alltoall" : "allgather", "dispatch");
         if (plan_.expert_kernels != models::ExpertKernels::kLoop) {
             out_.add_switch("--moe-grouped-gemm", "expert_kernels");
         }
@@ -204,9 +207,10 @@ class Writer {
         if (plan_.overlap_ep &&
             (plan_.ep == 1 || plan_.dispatch != models::Dispatch::kAllToAll || plan_.recompute_expert ||
              plan_.precision != "bf16" || (plan_.pp > 1 && !is_interleaved))) {
-            out_.refuse("overlap", "\"ep\"",
-                   "no such word, or ep above 1, alltoall, bf16, experts that are not recomputed and, with pp above 1, "
-                   "interleaved-1f1b,");
+            out_.refuse(
+                "overlap", "\"ep\"",
+                "no such word, or ep above 1, alltoall, bf16, experts that are not recomputed and, with pp above 1, "
+                "interleaved-1f1b,");
         }
         if (plan_.overlap_pp && !is_interleaved) {
             out_.refuse("overlap", "\"pp\" with 1f1b", "no such word, or \"interleaved-1f1b\",");

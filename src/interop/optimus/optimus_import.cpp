@@ -18,11 +18,12 @@ namespace {
 using models::OptimizerSharding;
 
 /// Read, or without a cost: a file's others are those of its shell, of libraries and of where data lie.
-constexpr std::string_view kOfOptimus[]{"MODEL_CHOICE", "NUM_NODES", "GPUS_PER_NODE", "PP", "EP", "TP", "VPP",
-                                        "PP_SCHEME", "BATCH_SIZE", "MICRO_BATCH_SIZE", "GRAD_ACC_STEPS",
-                                        "CONTEXT_SIZE", "SAC_LEVEL"};
+constexpr std::string_view kOfOptimus[]{
+    "MODEL_CHOICE", "NUM_NODES",        "GPUS_PER_NODE",  "PP",           "EP",       "TP", "VPP", "PP_SCHEME",
+    "BATCH_SIZE",   "MICRO_BATCH_SIZE", "GRAD_ACC_STEPS", "CONTEXT_SIZE", "SAC_LEVEL"};
 /// Of variables that are its own, whether known or not.
-constexpr std::string_view kPrefixes[]{"USE_", "ENABLE_", "FORCE_", "OPT_", "REUSE_", "PP_", "EP_", "TP_", "SAC_", "VPP_"};
+constexpr std::string_view kPrefixes[]{"USE_", "ENABLE_", "FORCE_", "OPT_", "REUSE_",
+                                       "PP_",  "EP_",     "TP_",    "SAC_", "VPP_"};
 
 bool is_of_optimus(const std::string& name) {
     return std::ranges::find(kOfOptimus, name) != std::end(kOfOptimus) ||
@@ -101,7 +102,7 @@ class Reader {
         if (scheme == "gpipe" && plan_.virtual_stages > 1) {
             in_.refuse("PP_SCHEME", "gpipe with VPP " + std::to_string(plan_.virtual_stages), "1f1b");
         }
-        plan_.schedule = scheme == "gpipe"           ? models::ScheduleKind::kGpipe
+        plan_.schedule = scheme == "gpipe"          ? models::ScheduleKind::kGpipe
                          : plan_.virtual_stages > 1 ? models::ScheduleKind::kInterleaved1f1b
                                                     : models::ScheduleKind::k1f1b;
         if (in_.truth("USE_PP_FIRST", false)) {
@@ -148,8 +149,9 @@ class Reader {
         }
         for (const char* name : {"USE_PT_OPTIMIZER", "USE_OM_SUBSHARDED_OPTIMIZER", "USE_OM_PGSUBSHARDED_OPTIMIZER"}) {
             if (in_.truth(name, false)) {
-                in_.refuse(name, "1", "one of USE_OM_OPTIMIZER, USE_OM_SHARDED_OPTIMIZER, USE_OM_PGSHARDED_OPTIMIZER: "
-                                      "no other is modelled");
+                in_.refuse(name, "1",
+                           "one of USE_OM_OPTIMIZER, USE_OM_SHARDED_OPTIMIZER, USE_OM_PGSHARDED_OPTIMIZER: "
+                           "no other is modelled");
             }
         }
         if (chosen != 1) {
@@ -173,8 +175,7 @@ class Reader {
                 "expert_kernels cannot say; \"fused\" is taken, as for the runs of arXiv:2604.00785");
         }
         const bool is_forced = in_.truth("FORCE_UNIFORM_ROUTING", false);
-        plan_.routing.kind =
-            is_forced ? models::RoutingDistribution::kUniform : models::RoutingDistribution::kLearned;
+        plan_.routing.kind = is_forced ? models::RoutingDistribution::kUniform : models::RoutingDistribution::kLearned;
     }
 
     const PlanText& from_;
@@ -186,9 +187,8 @@ class Reader {
 }  // namespace
 
 ImportedPlan plan_of_optimus(const PlanText& from) {
-    const LaunchScript script = read_launch_script(from.text, from.name);
     std::map<std::string, std::string> variables;
-    for (const auto& [name, value] : script.variables) {
+    for (const auto& [name, value] : script_variables(from.text, from.name)) {
         if (!is_of_optimus(name)) {
             continue;
         }
@@ -199,8 +199,9 @@ ImportedPlan plan_of_optimus(const PlanText& from) {
         variables.emplace(name, value);
     }
     if (variables.empty()) {
-        throw InputError(from.name, "found none of its variables; expected those of Optimus-LM's run_experiment.sh, "
-                                    "such as PP=8");
+        throw InputError(from.name,
+                         "found none of its variables; expected those of Optimus-LM's run_experiment.sh, "
+                         "such as PP=8");
     }
     return Reader(variables, from).run();
 }

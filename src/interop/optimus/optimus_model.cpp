@@ -117,7 +117,7 @@ std::string optimus_model(const Workload& workload) {
     const Base dense{"allenai/OLMo-1B-hf", olmo_1b(), true};
     const Base latent{"deepseek-ai/DeepSeek-V3", deepseek_v3(), false};
     const Base sparse{"allenai/OLMoE-1B-7B-0924", olmoe(), true};
-    const Base& base = workload.num_experts == 0                               ? dense
+    const Base& base = workload.num_experts == 0                              ? dense
                        : workload.attention == models::AttentionKind::kLatent ? latent
                                                                               : sparse;
     const char* const other = other_field(workload, base);

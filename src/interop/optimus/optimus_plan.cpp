@@ -50,8 +50,8 @@ class Writer {
         out_.require(plan_.etp == plan_.tp, "etp", std::to_string(plan_.etp), "tp, " + std::to_string(plan_.tp) + ",");
         const int tiles = tiles_of(plan_);
         const int of_node = std::min(tiles, request_.tiles_of_node > 0 ? request_.tiles_of_node : kTilesOfNode);
-        out_.require(tiles % of_node == 0, "dp", std::to_string(plan_.dp) + ", which makes " + std::to_string(tiles) +
-                                                     " tiles",
+        out_.require(tiles % of_node == 0, "dp",
+                     std::to_string(plan_.dp) + ", which makes " + std::to_string(tiles) + " tiles",
                      "one that fills nodes of " + std::to_string(of_node) + " tiles");
         out_.add("NUM_NODES", tiles / of_node, "dp x pp x ep x tp");
         out_.add_from("GPUS_PER_NODE", std::to_string(of_node), "machine.node.tiles");
@@ -129,8 +129,8 @@ Emission optimus_emission(const EmitRequest& request) {
     Emission emission;
     emission.form = SettingsForm::kVariables;
     emission.settings = Writer(request).run();
-    const bool is_forced = request.workload.num_experts > 0 &&
-                           request.plan.routing.kind == models::RoutingDistribution::kUniform;
+    const bool is_forced =
+        request.workload.num_experts > 0 && request.plan.routing.kind == models::RoutingDistribution::kUniform;
     emission.forced_routing = is_forced ? "FORCE_UNIFORM_ROUTING" : "";
     emission.program = "bash run_experiment.sh";
     emission.starts_ranks = true;

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <optional>
 #include <sstream>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/input_text.hpp"
@@ -80,7 +81,7 @@ class Lexer {
         at_ += end.size();
         std::string value;
         while (at_ < text_.size() && !text_.substr(at_).starts_with(end)) {
-            at_ += text_[at_] == '\\' && at_ + 1 < text_.size() ? 1 : 0;
+            at_ += text_[at_] == '\\' && at_ + 1 < text_.size() ? 1U : 0U;
             value += text_[at_++];
         }
         if (at_ == text_.size()) {
@@ -98,11 +99,11 @@ class Lexer {
         if (std::isspace(static_cast<unsigned char>(c)) != 0) {
             return;
         }
-        depth_ += std::string_view("([{").find(c) != std::string_view::npos ? 1 : 0;
-        depth_ -= depth_ > 0 && std::string_view(")]}").find(c) != std::string_view::npos ? 1 : 0;
+        depth_ += std::string_view("([{").find(c) != std::string_view::npos ? 1U : 0U;
+        depth_ -= depth_ > 0 && std::string_view(")]}").find(c) != std::string_view::npos ? 1U : 0U;
         const bool is_pair = c == '=' && at_ < text_.size() && text_[at_] == '=';
-        at_ += is_pair ? 1 : 0;
-        add(Token::Kind::kSign, at_ - (is_pair ? 2 : 1), is_pair ? "==" : std::string(1, c));
+        at_ += is_pair ? 1U : 0U;
+        add(Token::Kind::kSign, at_ - (is_pair ? 2U : 1U), is_pair ? "==" : std::string(1, c));
     }
 
     std::string_view text_;
@@ -152,7 +153,9 @@ class Parser {
     }
 
     [[nodiscard]] bool begins_argument() const { return at_ > 0 && (is_sign(at_ - 1, '(') || is_sign(at_ - 1, ',')); }
-    [[nodiscard]] bool is_open(std::size_t at) const { return is_sign(at, '(') || is_sign(at, '[') || is_sign(at, '{'); }
+    [[nodiscard]] bool is_open(std::size_t at) const {
+        return is_sign(at, '(') || is_sign(at, '[') || is_sign(at, '{');
+    }
     [[nodiscard]] bool is_close(std::size_t at) const {
         return is_sign(at, ')') || is_sign(at, ']') || is_sign(at, '}');
     }
@@ -186,8 +189,8 @@ class Parser {
             if (depth == 0 && ends) {
                 return;
             }
-            depth += is_open(at_) ? 1 : 0;
-            depth -= closes ? 1 : 0;
+            depth += is_open(at_) ? 1U : 0U;
+            depth -= closes ? 1U : 0U;
         }
     }
 

@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/input_text.hpp"
 #include "interop/launch_script.hpp"
+#include "interop/shell_words.hpp"
 #include "interop/torchtitan/python_text.hpp"
 #include "interop/torchtitan/torchtitan.hpp"
 
@@ -30,14 +31,13 @@ constexpr std::string_view kOfEarlierReleases[]{"parallelism.expert_tensor_paral
                                                 "training.data_parallel_degree",
                                                 "job.config_file"};
 /// Sections and fields that change no cost of a step, or one that the stack file says.
-constexpr std::string_view kSectionsPassedOver[]{"metrics.",    "profiling.",    "checkpoint.", "lr_scheduler.",
-                                                 "validation.", "validator.",    "comm.",       "dataloader.",
-                                                 "tokenizer.",  "compile.",      "job.",        "debug.",
-                                                 "optimizer.",  "activation_checkpoint."};
-constexpr std::string_view kPassedOver[]{"training.steps",         "training.max_norm",     "training.dataset",
-                                         "training.dataset_path",  "training.seed",         "training.deterministic",
-                                         "training.gc_freq",       "training.gc_debug",     "model.name",
-                                         "model.flavor",           "model.hf_assets_path",  "model.tokenizer_path"};
+constexpr std::string_view kSectionsPassedOver[]{
+    "metrics.",    "profiling.", "checkpoint.", "lr_scheduler.", "validation.", "validator.", "comm.",
+    "dataloader.", "tokenizer.", "compile.",    "job.",          "debug.",      "optimizer.", "activation_checkpoint."};
+constexpr std::string_view kPassedOver[]{"training.steps",        "training.max_norm",    "training.dataset",
+                                         "training.dataset_path", "training.seed",        "training.deterministic",
+                                         "training.gc_freq",      "training.gc_debug",    "model.name",
+                                         "model.flavor",          "model.hf_assets_path", "model.tokenizer_path"};
 
 bool changes_no_cost(const std::string& option) {
     return std::ranges::find(kPassedOver, option) != std::end(kPassedOver) ||
@@ -103,16 +103,16 @@ class Reader {
     }
 
     /// As far as options say: a dense model has none of these.
-    [[nodiscard]] bool has_experts() const {
-        return plan_.ep > 1 || options_.contains("debug.moe_force_load_balance");
-    }
+    [[nodiscard]] bool has_experts() const { return plan_.ep > 1 || options_.contains("debug.moe_force_load_balance"); }
 
     void read_sharding(int replicas, int shards) {
-        const std::string reshard = in_.one_of("parallelism.fsdp_reshard_after_forward", {"default", "always", "never"});
+        const std::string reshard =
+            in_.one_of("parallelism.fsdp_reshard_after_forward", {"default", "always", "never"});
         const bool shards_something = shards > 1 || plan_.cp > 1;
         if (replicas > 1 && shards_something) {
-            in_.refuse("parallelism.data_parallel_replicate_degree", std::to_string(replicas) + " beside " +
-                       std::to_string(shards) + " shards and cp " + std::to_string(plan_.cp),
+            in_.refuse("parallelism.data_parallel_replicate_degree",
+                       std::to_string(replicas) + " beside " + std::to_string(shards) + " shards and cp " +
+                           std::to_string(plan_.cp),
                        "1: replicas of shards are no plan's");
         }
         const bool is_sharded = replicas == 1 && (shards_something || reshard == "always");
@@ -129,7 +129,7 @@ class Reader {
         const std::string schedule =
             in_.one_of("parallelism.pipeline_parallel_schedule", {"1F1B", "GPipe", "Interleaved1F1B"});
         const bool is_interleaved = schedule == "Interleaved1F1B" && plan_.pp > 1;
-        plan_.schedule = is_interleaved                          ? ScheduleKind::kInterleaved1f1b
+        plan_.schedule = is_interleaved        ? ScheduleKind::kInterleaved1f1b
                          : schedule == "GPipe" ? ScheduleKind::kGpipe
                                                : ScheduleKind::k1f1b;
         const int embedding = weight("parallelism.pipeline_parallel_first_stage_less_layers");
@@ -174,8 +174,8 @@ class Reader {
             plan_.stages = kDeals.at(static_cast<std::size_t>(2 * embedding + head));
             return;
         }
-        const std::string name = "parallelism.pipeline_parallel_" + std::string(embedding > 1 ? "first" : "last") +
-                                 "_stage_less_layers";
+        const std::string name =
+            "parallelism.pipeline_parallel_" + std::string(embedding > 1 ? "first" : "last") + "_stage_less_layers";
         const int stages = plan_.pp * plan_.virtual_stages;
         plan_.stage_layers = torchtitan_layers(layers(name), stages, embedding, head);
         plan_.stages = StageDeal::kList;
@@ -217,7 +217,8 @@ class Reader {
         }
         in_.one_of("training.dtype", {"float32"});
         in_.one_of("training.mixed_precision_reduce", {"float32"});
-        set_precision(plan_, in_.one_of("training.mixed_precision_param", {"bfloat16", "float32"}) == "bfloat16", false);
+        set_precision(plan_, in_.one_of("training.mixed_precision_param", {"bfloat16", "float32"}) == "bfloat16",
+                      false);
     }
 
     void read_recompute() {
@@ -236,8 +237,7 @@ class Reader {
         plan_.expert_kernels = models::ExpertKernels::kGrouped;
         in_.one_of("parallelism.expert_parallel_comm_backend", {"standard"});
         const bool is_forced = in_.truth("debug.moe_force_load_balance", false);
-        plan_.routing.kind =
-            is_forced ? models::RoutingDistribution::kUniform : models::RoutingDistribution::kLearned;
+        plan_.routing.kind = is_forced ? models::RoutingDistribution::kUniform : models::RoutingDistribution::kLearned;
     }
 
     const Options& options_;
@@ -295,11 +295,12 @@ bool is_toml(const std::string& text) {
 /// The Python among here-documents, the text itself where it is Python, else nothing.
 std::string python_of(const PlanText& from) {
     const bool is_python = from.text.find("def ") != std::string::npos && from.text.find("return") != std::string::npos;
-    if (from.name.ends_with(".py") || (is_python && !from.text.starts_with("#!") && from.text.find("<<") == std::string::npos)) {
+    if (from.name.ends_with(".py") ||
+        (is_python && !from.text.starts_with("#!") && from.text.find("<<") == std::string::npos)) {
         return from.text;
     }
     std::string found;
-    for (const std::string& document : read_launch_script(from.text, from.name).documents) {
+    for (const std::string& document : shell_words(from.text, from.name).documents) {
         if (document.find("def ") == std::string::npos) {
             continue;
         }
@@ -315,8 +316,9 @@ std::string python_of(const PlanText& from) {
 
 ImportedPlan plan_of_torchtitan(const PlanText& from) {
     if (is_toml(from.text)) {
-        throw InputError(from.name, "found TOML, as earlier releases had it; expected a Python configuration, or "
-                                    "--section.option=value, of torchtitan of August 2026");
+        throw InputError(from.name,
+                         "found TOML, as earlier releases had it; expected a Python configuration, or "
+                         "--section.option=value, of torchtitan of August 2026");
     }
     const std::string python = python_of(from);
     Options options;
@@ -329,8 +331,9 @@ ImportedPlan plan_of_torchtitan(const PlanText& from) {
         ranks = ranks > 0 ? ranks : script.ranks;
     }
     if (options.empty()) {
-        throw InputError(from.name, "found no options; expected those of torchtitan, such as "
-                                    "--parallelism.tensor_parallel_degree=4, or a Python configuration");
+        throw InputError(from.name,
+                         "found no options; expected those of torchtitan, such as "
+                         "--parallelism.tensor_parallel_degree=4, or a Python configuration");
     }
     return Reader(options, from, ranks).run();
 }

@@ -54,9 +54,7 @@ class Writer {
     void add_word(const char* name, const std::string& word, const char* field) {
         out_.add(name, "\"" + word + "\"", field);
     }
-    void add_truth(const char* name, bool holds, const char* field) {
-        out_.add(name, holds ? "True" : "False", field);
-    }
+    void add_truth(const char* name, bool holds, const char* field) { out_.add(name, holds ? "True" : "False", field); }
 
     void write_grid() {
         using models::OptimizerSharding;
@@ -156,8 +154,8 @@ Emission torchtitan_emission(const EmitRequest& request) {
     emission.form = SettingsForm::kFile;
     emission.settings = Writer(request).run();
     const std::string function = python_name(request.workload.name);
-    emission.file = SettingsFile{"auspex_plan.py", python_configuration(function, emission.settings, request.made_by),
-                                 {}};
+    emission.file =
+        SettingsFile{"auspex_plan.py", python_configuration(function, emission.settings, request.made_by), {}};
     emission.program = "python -m torchtitan.train --module auspex_plan --config " + function;
     emission.setup = {"export PYTHONPATH=\"$PWD${PYTHONPATH:+:$PYTHONPATH}\"  # where auspex_plan.py lies",
                       "# The configuration of your model that the plan's fields are set in, as MODULE:FUNCTION.",

@@ -17,8 +17,7 @@ namespace {
 constexpr int kMostCores = 4096;
 
 bool is_plain(const std::string& text) {
-    return !text.empty() &&
-           std::ranges::none_of(text, [](unsigned char c) { return c < ' ' || c == 0x7f; });
+    return !text.empty() && std::ranges::none_of(text, [](unsigned char c) { return c < ' ' || c == 0x7f; });
 }
 
 /// A line of text: it comes to stand in a script.
@@ -67,8 +66,8 @@ void check_placeholders(const JsonValue& launcher, const std::string& text, bool
     constexpr std::array<std::string_view, 5> kKnown{"{ranks}", "{nodes}", "{ranks_per_node}", "{cores}",
                                                      "{core_masks}"};
     for (std::size_t at = text.find('{'); at != std::string::npos; at = text.find('{', at + 1)) {
-        const bool is_known = std::ranges::any_of(
-            kKnown, [&](std::string_view one) { return text.substr(at).starts_with(one); });
+        const bool is_known =
+            std::ranges::any_of(kKnown, [&](std::string_view one) { return text.substr(at).starts_with(one); });
         if (!is_known) {
             launcher.at("value").fail("no {…} but {ranks}, {nodes}, {ranks_per_node}, {cores} and {core_masks}");
         }
@@ -104,8 +103,8 @@ Environment read_environment(const JsonValue& section) {
             continue;
         }
         if (!is_variable(name)) {
-            throw InputError(section.where(), "found the name " + json_quote(name) +
-                                                  "; expected names of variables of the environment");
+            throw InputError(section.where(),
+                             "found the name " + json_quote(name) + "; expected names of variables of the environment");
         }
         variables.push_back({name, read_text(section.at(name))});
     }
@@ -146,9 +145,9 @@ LaunchSettings launch_settings_of(const JsonDocument& machine) {
     const JsonValue root = machine.root();
     const auto section = root.find("launch");
     constexpr std::int64_t kMostTiles = 1024;
-    return section ? read_launch_settings(
-                         *section, static_cast<int>(root.at("node").at("tiles").as_integer(1, kMostTiles)))
-                   : LaunchSettings{};
+    return section
+               ? read_launch_settings(*section, static_cast<int>(root.at("node").at("tiles").as_integer(1, kMostTiles)))
+               : LaunchSettings{};
 }
 
 Environment environment_of(const JsonDocument& stack) {

@@ -1,6 +1,6 @@
 #pragma once
-/// @file How jobs are started on a machine: batch system, launcher, cores of ranks, environment. Words with a source; no
-/// prediction depends on them.
+/// @file How jobs are started on a machine: batch system, launcher, cores of ranks, environment. Words with a source;
+/// no prediction depends on them.
 #include <string>
 #include <vector>
 
@@ -37,9 +37,9 @@ struct LaunchSettings {
     SourcedText submit;                   ///< the command that hands a script over, without the script's name
     std::vector<SourcedText> directives;  ///< of the batch system, beside nodes, ranks and time
     SourcedText launcher;  ///< that starts the ranks, with {nodes}, {ranks}, {ranks_per_node}, {cores}, {core_masks}
-    SourcedText rank, local_rank;  ///< variables in which a rank finds its number, and that on its node
+    SourcedText rank, local_rank;     ///< variables in which a rank finds its number, and that on its node
     bool sees_own_tile_only = false;  ///< a rank sees one tile, as number 0; else those of its node
-    std::vector<std::string> cores;  ///< of the rank of each tile of a node, "0-7" or "0-7,52-59"; empty: not known
+    std::vector<std::string> cores;   ///< of the rank of each tile of a node, "0-7" or "0-7,52-59"; empty: not known
     SourcedText cores_source;
     Environment environment;
 };

@@ -71,10 +71,13 @@ void add_job_notes(const interop::Job& job, int tiles_of_node, std::vector<std::
     notes.insert(notes.end(), job.emission.notes.begin(), job.emission.notes.end());
 }
 
-Emitted emit_arguments(const Options& options) {
-    launch::require_roles(options.overrides, options.machine.empty() ? std::vector<std::string>{"workload", "plan"}
-                                                                     : std::vector<std::string>{"workload", "plan",
-                                                                                                "machine"});
+Emitted emit_settings(const Options& options) {
+    if (!options.stack.empty()) {
+        throw InputError("--stack", "found without --job; expected both, or none");
+    }
+    launch::require_roles(options.overrides, options.machine.empty()
+                                                 ? std::vector<std::string>{"workload", "plan"}
+                                                 : std::vector<std::string>{"workload", "plan", "machine"});
     Emitted emitted;
     emitted.workload = models::load_workload(launch::load_document("workload", options.workload, options.overrides));
     models::Plan plan = models::load_plan(launch::load_document("plan", options.plan, options.overrides));
@@ -159,7 +162,7 @@ void print_json(const Emitted& emitted, const Options& options) {
 
 void run_emit(const Options& options) {
     static_cast<void>(interop::framework_named(options.emit.format, "--format"));
-    const Emitted emitted = options.emit.job.empty() ? emit_arguments(options) : emit_job(options);
+    const Emitted emitted = options.emit.job.empty() ? emit_settings(options) : emit_job(options);
     if (!options.out.empty()) {
         launch::OutputLocks locks(options.command_line);
         locks.take_file("--out " + options.out, options.out);

@@ -6,8 +6,8 @@
 
 namespace auspex::cli {
 
-/// Prints the content of a file, or, with --out, writes it; true if it was printed. Throws InputError where --out is the
-/// file that is imported.
+/// Prints the content of a file, or, with --out, writes it; true if it was printed. Throws InputError where --out is
+/// the file that is imported.
 bool is_printed(const std::string& text, const Options& options);
 
 }  // namespace auspex::cli

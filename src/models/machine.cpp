@@ -350,7 +350,7 @@ Machine load_machine(const JsonDocument& document) {
         machine.cpu = read_cpu_section(*host, machine.fabric.max_nodes, machine.constants);
     }
     if (const auto launch = root.find("launch")) {
-        static_cast<void>(read_launch_settings(*launch, machine.node.tiles));  // for those who write scripts
+        static_cast<void>(read_launch_settings(*launch));  // for those who write scripts
     }
     return machine;
 }

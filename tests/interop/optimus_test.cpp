@@ -66,11 +66,14 @@ TEST(Optimus, models_are_named_by_what_is_scaled) {
             return std::string(error.what());
         }
     };
-    EXPECT_PRED2(names_field, fault(workload_named("mixtral-8x7b")), "kv_heads");
+    EXPECT_PRED2(names_field, fault(workload_named("mixtral-8x7b")), "qk_norm");
+    models::Workload grouped = workload_named("mula-20b-a2b");
+    grouped.kv_heads = 4;
+    EXPECT_NE(fault(grouped).find("$.kv_heads: found 4; expected 16"), std::string::npos);
     models::Workload odd = workload_named("mula-20b-a2b");
     odd.num_experts = 67;  // 67 / 64 = 1.046875
     EXPECT_PRED2(names_field, fault(odd), "num_experts");
-    EXPECT_PRED2(names_field, fault(workload_named("llama3-70b")), "kv_heads");
+    EXPECT_PRED2(names_field, fault(workload_named("llama3-70b")), "norm");
 }
 
 TEST(Optimus, shipped_plans_are_read_back) {

@@ -8,19 +8,27 @@
 namespace auspex::interop {
 namespace {
 
-void require(const models::Workload& workload, bool holds, const char* field, const char* expected) {
-    if (!holds) {
-        throw InputError(workload.file + ": $." + field,
-                         std::string("found another; expected ") + expected + " with Megatron-DeepSpeed");
-    }
+void refuse(const models::Workload& workload, const char* field, const std::string& found, const char* expected) {
+    throw InputError(workload.file + ": $." + field,
+                     "found " + found + "; expected " + expected + " with Megatron-DeepSpeed");
 }
 
 void check(const models::Workload& workload) {
-    require(workload, workload.attention == models::AttentionKind::kMultiHead, "attention", "\"multi-head\"");
-    require(workload, !workload.qk_norm, "qk_norm", "false");
-    require(workload, workload.norm != models::NormKind::kNonParametric, "norm", "\"rms\" or \"layer\"");
-    require(workload, workload.shared_experts == 0, "shared_experts", "0");
-    require(workload, workload.first_dense_layers == 0, "first_dense_layers", "0");
+    if (workload.attention != models::AttentionKind::kMultiHead) {
+        refuse(workload, "attention", "\"latent\"", "\"multi-head\"");
+    }
+    if (workload.qk_norm) {
+        refuse(workload, "qk_norm", "true", "false");
+    }
+    if (workload.norm == models::NormKind::kNonParametric) {
+        refuse(workload, "norm", "\"non-parametric\"", "\"rms\" or \"layer\"");
+    }
+    if (workload.shared_experts > 0) {
+        refuse(workload, "shared_experts", std::to_string(workload.shared_experts), "0");
+    }
+    if (workload.first_dense_layers > 0) {
+        refuse(workload, "first_dense_layers", std::to_string(workload.first_dense_layers), "0");
+    }
 }
 
 void add_experts(const models::Workload& workload, Settings& settings) {

@@ -1,8 +1,8 @@
 /// @file Shapes of a workload as a model that Optimus-LM scales.
-#include <array>
 #include <cmath>
 #include <string>
-#include <utility>
+#include <tuple>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/json.hpp"
@@ -17,7 +17,7 @@ using models::Workload;
 struct Base {
     const char* name;
     Workload shapes;
-    bool scales_shapes;  ///< SA, SH, SE, SI and L; else N (experts) and L
+    bool scales_shapes;  ///< SA, SH, SE, SI and L; else experts (N) and L
 };
 
 /// arXiv:2409.02060, Table 1, and its config.json.
@@ -46,45 +46,60 @@ Workload deepseek_v3() {
     return w;
 }
 
-/// A number of the workload that has to be the base's.
+/// A field of the workload that has to be the base's.
 struct Fixed {
     const char* field;
-    int own, of_base;
+    std::string own, of_base;
 };
 
-std::array<Fixed, 20> fixed_shapes(const Workload& w, const Base& base) {
-    const Workload& b = base.shapes;
-    const bool scales = base.scales_shapes && b.num_experts > 0;
-    return {{{"head_size", w.head_size, b.head_size},
-             {"kv_heads", w.kv_heads, scales ? w.heads : b.kv_heads},
-             {"vocab_size", w.vocab_size, b.vocab_size},
-             {"top_k", w.top_k, b.top_k},
-             {"attention", static_cast<int>(w.attention), static_cast<int>(b.attention)},
-             {"norm", static_cast<int>(w.norm), static_cast<int>(b.norm)},
-             {"qk_norm", w.qk_norm ? 1 : 0, b.qk_norm ? 1 : 0},
-             {"feed_forward", static_cast<int>(w.feed_forward), static_cast<int>(b.feed_forward)},
-             {"biases", w.biases ? 1 : 0, b.biases ? 1 : 0},
-             {"learned_positions", w.learned_positions ? 1 : 0, b.learned_positions ? 1 : 0},
-             {"tied_embeddings", w.tied_embeddings ? 1 : 0, b.tied_embeddings ? 1 : 0},
-             {"intermediate_size", w.intermediate_size, b.intermediate_size},
-             {"shared_experts", w.shared_experts, b.shared_experts},
-             {"first_dense_layers", w.first_dense_layers, b.first_dense_layers},
-             {"q_rank", w.q_rank, b.q_rank},
-             {"kv_rank", w.kv_rank, b.kv_rank},
-             {"rope_head_size", w.rope_head_size, b.rope_head_size},
-             {"value_head_size", w.value_head_size, b.value_head_size},
-             {"hidden_size", w.hidden_size, scales ? w.hidden_size : b.hidden_size},
-             {"expert_size", w.expert_size, scales ? w.expert_size : b.expert_size}}};
+std::string word(bool holds) { return holds ? "true" : "false"; }
+std::string word(models::AttentionKind kind) {
+    return kind == models::AttentionKind::kLatent ? "\"latent\"" : "\"multi-head\"";
+}
+std::string word(models::FeedForward kind) { return kind == models::FeedForward::kSwiGlu ? "\"swiglu\"" : "\"gelu\""; }
+std::string word(models::NormKind kind) {
+    return kind == models::NormKind::kRms     ? "\"rms\""
+           : kind == models::NormKind::kLayer ? "\"layer\""
+                                              : "\"non-parametric\"";
 }
 
-/// The first that is another than the base's; none.
-const char* other_field(const Workload& workload, const Base& base) {
+std::vector<Fixed> fixed_shapes(const Workload& w, const Base& base) {
+    const Workload& b = base.shapes;
+    std::vector<Fixed> fixed{{"attention", word(w.attention), word(b.attention)},
+                             {"norm", word(w.norm), word(b.norm)},
+                             {"qk_norm", word(w.qk_norm), word(b.qk_norm)},
+                             {"feed_forward", word(w.feed_forward), word(b.feed_forward)},
+                             {"biases", word(w.biases), word(b.biases)},
+                             {"learned_positions", word(w.learned_positions), word(b.learned_positions)},
+                             {"tied_embeddings", word(w.tied_embeddings), word(b.tied_embeddings)}};
+    const bool scales = base.scales_shapes;
+    for (const auto& [field, own, of_base] : {std::tuple("heads", w.heads, scales ? w.heads : b.heads),
+                                              {"kv_heads", w.kv_heads, scales ? w.heads : b.kv_heads},
+                                              {"head_size", w.head_size, b.head_size},
+                                              {"hidden_size", w.hidden_size, scales ? w.hidden_size : b.hidden_size},
+                                              {"expert_size", w.expert_size, scales ? w.expert_size : b.expert_size},
+                                              {"vocab_size", w.vocab_size, b.vocab_size},
+                                              {"top_k", w.top_k, b.top_k},
+                                              {"intermediate_size", w.intermediate_size, b.intermediate_size},
+                                              {"shared_experts", w.shared_experts, b.shared_experts},
+                                              {"first_dense_layers", w.first_dense_layers, b.first_dense_layers},
+                                              {"q_rank", w.q_rank, b.q_rank},
+                                              {"kv_rank", w.kv_rank, b.kv_rank},
+                                              {"rope_head_size", w.rope_head_size, b.rope_head_size},
+                                              {"value_head_size", w.value_head_size, b.value_head_size}}) {
+        fixed.push_back({field, std::to_string(own), std::to_string(of_base)});
+    }
+    return fixed;
+}
+
+void require_base(const Workload& workload, const Base& base) {
     for (const Fixed& one : fixed_shapes(workload, base)) {
         if (one.own != one.of_base) {
-            return one.field;
+            throw InputError(workload.file + ": $." + one.field,
+                             "found " + one.own + "; expected " + one.of_base + ", as " + base.name +
+                                 " has: with Optimus-LM only what it scales of a model may be another");
         }
     }
-    return nullptr;
 }
 
 /// "SE1.5" where a shape is another than the base's. A factor of more than four decimals is none that a name has.
@@ -114,21 +129,13 @@ std::string layers_tag(const Workload& workload, const Base& base) {
 }  // namespace
 
 std::string optimus_model(const Workload& workload) {
-    const Base dense{"allenai/OLMo-1B-hf", olmo_1b(), true};
+    const Base dense{"allenai/OLMo-1B-hf", olmo_1b(), false};
     const Base latent{"deepseek-ai/DeepSeek-V3", deepseek_v3(), false};
     const Base sparse{"allenai/OLMoE-1B-7B-0924", olmoe(), true};
     const Base& base = workload.num_experts == 0                              ? dense
                        : workload.attention == models::AttentionKind::kLatent ? latent
                                                                               : sparse;
-    const char* const other = other_field(workload, base);
-    const bool is_other_dense = workload.num_experts == 0 && workload.heads != base.shapes.heads;
-    const bool is_other_latent = &base == &latent && workload.heads != base.shapes.heads;
-    if (other != nullptr || is_other_dense || is_other_latent) {
-        throw InputError(workload.file + ": $." + (other != nullptr ? other : "heads"),
-                         std::string("found another value than that of ") + base.name +
-                             "; expected the same: Optimus-LM trains that model, with layers, experts and, of OLMoE, "
-                             "heads and widths scaled");
-    }
+    require_base(workload, base);
     const Workload& b = base.shapes;
     std::string tag;
     if (&base == &sparse) {

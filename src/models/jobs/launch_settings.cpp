@@ -77,7 +77,7 @@ void check_placeholders(const JsonValue& launcher, const std::string& text, bool
     }
 }
 
-void read_cores(const JsonValue& section, LaunchSettings& settings, int tiles_of_node) {
+void read_cores(const JsonValue& section, LaunchSettings& settings) {
     const auto cores = section.find("cores");
     if (!cores) {
         return;
@@ -86,9 +86,6 @@ void read_cores(const JsonValue& section, LaunchSettings& settings, int tiles_of
     for (const JsonValue& one : cores->at("value").elements()) {
         settings.cores.push_back(read_line(one));
         static_cast<void>(core_numbers(settings.cores.back(), one.where()));
-    }
-    if (settings.cores.size() != static_cast<std::size_t>(tiles_of_node)) {
-        cores->at("value").fail("the cores of each of the " + std::to_string(tiles_of_node) + " tiles of a node");
     }
 }
 
@@ -111,7 +108,7 @@ Environment read_environment(const JsonValue& section) {
     return variables;
 }
 
-LaunchSettings read_launch_settings(const JsonValue& section, int tiles_of_node) {
+LaunchSettings read_launch_settings(const JsonValue& section) {
     section.allow_only({"batch", "platform", "submit", "directives", "launcher", "rank", "local_rank", "cores",
                         "visible_tiles", "environment"});
     LaunchSettings settings;
@@ -125,7 +122,7 @@ LaunchSettings read_launch_settings(const JsonValue& section, int tiles_of_node)
             settings.directives.push_back(read_text(one));
         }
     }
-    read_cores(section, settings, tiles_of_node);
+    read_cores(section, settings);
     settings.launcher = read_text_or_none(section, "launcher");
     if (!settings.launcher.value.empty()) {
         check_placeholders(section.at("launcher"), settings.launcher.value, !settings.cores.empty());
@@ -144,10 +141,16 @@ LaunchSettings read_launch_settings(const JsonValue& section, int tiles_of_node)
 LaunchSettings launch_settings_of(const JsonDocument& machine) {
     const JsonValue root = machine.root();
     const auto section = root.find("launch");
+    if (!section) {
+        return {};
+    }
+    LaunchSettings settings = read_launch_settings(*section);
     constexpr std::int64_t kMostTiles = 1024;
-    return section
-               ? read_launch_settings(*section, static_cast<int>(root.at("node").at("tiles").as_integer(1, kMostTiles)))
-               : LaunchSettings{};
+    const std::int64_t tiles = root.at("node").at("tiles").as_integer(1, kMostTiles);
+    if (!settings.cores.empty() && settings.cores.size() != static_cast<std::size_t>(tiles)) {
+        section->at("cores").at("value").fail("the cores of each of the " + std::to_string(tiles) + " tiles of a node");
+    }
+    return settings;
 }
 
 Environment environment_of(const JsonDocument& stack) {

@@ -46,11 +46,11 @@ struct LaunchSettings {
 
 /// Reads NAME: {value, source, kind}, in the order of the file. Throws InputError.
 [[nodiscard]] Environment read_environment(const JsonValue& section);
-/// Reads the section of a machine whose nodes have so many tiles. Throws InputError for unknown placeholders, cores
-/// that are none, or not one entry for each tile.
-[[nodiscard]] LaunchSettings read_launch_settings(const JsonValue& section, int tiles_of_node);
+/// Reads the section. Throws InputError for unknown placeholders, and cores that are none.
+[[nodiscard]] LaunchSettings read_launch_settings(const JsonValue& section);
 
-/// Of a machine's document that load_machine takes; is_known false where it has no such section.
+/// Of a machine's document that load_machine takes; is_known false where it has no such section. Throws InputError
+/// unless there are cores for each tile of a node, or none: predictions may ask what nodes of other sizes would do.
 [[nodiscard]] LaunchSettings launch_settings_of(const JsonDocument& machine);
 /// Section "environment" of a stack's document that load_stack takes; empty where it has none.
 [[nodiscard]] Environment environment_of(const JsonDocument& stack);

@@ -69,6 +69,7 @@ TEST(LaunchSettings, what_is_wrong_is_named) {
         try {
             machine.set(path, value);
             static_cast<void>(load_machine(machine));
+            static_cast<void>(launch_settings_of(machine));
         } catch (const InputError& error) {
             return std::string(error.what());
         }
@@ -90,6 +91,10 @@ TEST(LaunchSettings, what_is_wrong_is_named) {
     EXPECT_PRED2(names, fault("launch.speed", "1"), "launch");
     EXPECT_PRED2(names, fault("launch.rank", R"({"value": "a b", "source": "x", "kind": "assumed"})"),
                  "$.launch.rank.value");
+    JsonDocument smaller = file("machines", "aurora");
+    smaller.set("node.tiles", "8");
+    EXPECT_EQ(load_machine(smaller).node.tiles, 8);  // a what-if, for which no script can be written
+    EXPECT_THROW(static_cast<void>(launch_settings_of(smaller)), InputError);
     for (const char* cores : {"", "7-0", "0-", "a", "0-4096", "1,,2", "-1", "0-4095,0-4095"}) {
         EXPECT_THROW(static_cast<void>(core_numbers(cores, "cores")), InputError) << cores;
     }

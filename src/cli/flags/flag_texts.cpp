@@ -221,7 +221,8 @@ FlagText text_of(Flag flag) {
             return {"after", "FILE",
                     "the same of something else; both may stand without the flags' names, in this order"};
         case Flag::kFormat:
-            return {"format", "megatron-lm|optimus|torchtitan|deepspeed", "the framework that the plan is written for"};
+            return {"format", "WORD",
+                    "the framework that the plan is written for: megatron-lm, optimus, torchtitan or deepspeed"};
         case Flag::kJob:
             return {"job", "pbs|slurm",
                     "write a script to submit, with the time that --steps take as predicted; needs machine and stack"};

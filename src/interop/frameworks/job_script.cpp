@@ -96,7 +96,7 @@ void write_pbs_head(std::ostream& out, const Job& job) {
     write_directives(out, job, "#PBS ");
     write_time(out, job, "#PBS -l walltime=");
     out << "# " << one_line(job.repeat) << "\n# " << own_or(job.launch.submit, "qsub -A PROJECT -q QUEUE")
-        << " THIS_FILE\nset -euo pipefail\ncd \"$PBS_O_WORKDIR\"\nread -r MASTER_ADDR <\"$PBS_NODEFILE\"\n";
+        << " THIS_FILE\nset -euo pipefail\ncd \"$PBS_O_WORKDIR\"\n";
 }
 
 void write_slurm_head(std::ostream& out, const Job& job) {
@@ -109,8 +109,7 @@ void write_slurm_head(std::ostream& out, const Job& job) {
     write_time(out, job, "#SBATCH --time=");
     out << "# " << one_line(job.repeat) << "\n# "
         << own_or(job.launch.submit, "sbatch --account=PROJECT --partition=PARTITION")
-        << " THIS_FILE\nset -euo pipefail\n"
-        << "MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | sed -n 1p)\n";
+        << " THIS_FILE\nset -euo pipefail\n";
 }
 
 void write_variables(std::ostream& out, const models::Environment& environment, const char* of) {
@@ -192,7 +191,10 @@ std::string job_script(const Job& job, BatchSystem system) {
     std::ostringstream out;
     (system == BatchSystem::kPbs ? write_pbs_head : write_slurm_head)(out, job);
     if (!job.emission.starts_ranks) {
-        out << "export MASTER_ADDR MASTER_PORT=29500 WORLD_SIZE=" << job.ranks << "\n";
+        out << (system == BatchSystem::kPbs
+                    ? "read -r MASTER_ADDR <\"$PBS_NODEFILE\"\n"
+                    : "MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | sed -n 1p)\n")
+            << "export MASTER_ADDR MASTER_PORT=29500 WORLD_SIZE=" << job.ranks << "\n";
     }
     write_environment(out, job);
     write_settings(out, job);

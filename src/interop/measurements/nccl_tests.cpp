@@ -66,9 +66,8 @@ class Reader {
                                       : "found no table; expected the output of nccl-tests, from \"# nThread\" on");
         }
         if (left_out_ > 0) {
-            result_.notes.push_back(std::to_string(left_out_) +
-                                    " rows are left out: of no bytes, of less than "
-                                    "--min-bytes, or not measured");
+            result_.notes.push_back("rows of no bytes, of less than --min-bytes, or not measured, are left out: " +
+                                    std::to_string(left_out_));
         }
         return std::move(result_);
     }
@@ -265,7 +264,7 @@ class Reader {
         models::Measurement row;
         row.kind = "collective", row.name = run_.collective->kind;
         row.ranks = ranks_, row.nodes = nodes_, row.active = active_;
-        row.bytes = bytes, row.seconds = time_us * 1e-6, row.count = run_.iterations;
+        row.bytes = bytes, row.seconds = time_us / 1e6, row.count = run_.iterations;
         row.source = "nccl-tests, " + from_.name + ", " + (is_in_place ? "in place" : "out of place");
         result_.rows.push_back(std::move(row));
     }

@@ -47,8 +47,8 @@ class Reader {
                                                       "from \"# OSU MPI\" on");
         }
         if (left_out_ > 0) {
-            result_.notes.push_back(std::to_string(left_out_) + " rows are left out, of less than " +
-                                    format_quantity(least_bytes(), Dimension::kBytes) + ": --min-bytes takes others");
+            result_.notes.push_back("rows of less than " + format_quantity(least_bytes(), Dimension::kBytes) +
+                                    " are left out (--min-bytes takes others): " + std::to_string(left_out_));
         }
         return std::move(result_);
     }
@@ -173,7 +173,7 @@ class Reader {
     }
 
     void add_row(double size, double value, int iterations) {
-        constexpr double kMicrosecond = 1e-6, kMegabyte = 1e6;
+        constexpr double kMicroseconds = 1e6, kMegabyte = 1e6;
         models::Measurement row;
         row.count = iterations;
         row.source = std::string("OSU micro-benchmarks, ") + benchmark_->title + ", " + from_.name;
@@ -187,7 +187,7 @@ class Reader {
             row.ranks = 2, row.nodes = from_.nodes > 0 ? from_.nodes : leaves_node ? 2 : 1;
             row.bytes = size;
         }
-        row.seconds = benchmark_->is_rate ? size / (value * kMegabyte) : value * kMicrosecond;
+        row.seconds = benchmark_->is_rate ? size / (value * kMegabyte) : value / kMicroseconds;
         result_.rows.push_back(std::move(row));
     }
 

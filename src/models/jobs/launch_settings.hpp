@@ -44,7 +44,7 @@ struct LaunchSettings {
     Environment environment;
 };
 
-/// Reads NAME: {value, source, kind}, in the order of the file. Throws InputError.
+/// Reads NAME: {value, source, kind}, by name. Throws InputError.
 [[nodiscard]] Environment read_environment(const JsonValue& section);
 /// Reads the section. Throws InputError for unknown placeholders, and cores that are none.
 [[nodiscard]] LaunchSettings read_launch_settings(const JsonValue& section);

@@ -34,6 +34,16 @@ std::string table_of(const interop::MeasuredRows& measured, const Options& optio
     return interop::published_table(measured.rows, flags.machine, flags.library);
 }
 
+void write_rows(JsonWriter& json, const interop::MeasuredRows& measured) {
+    json.key("measurements").begin_array();
+    for (const models::Measurement& row : measured.rows) {
+        json.begin_object().member("kind", row.kind).member("name", row.name).member("ranks", row.ranks);
+        json.member("nodes", row.nodes).member("active", row.active).member("bytes", row.bytes);
+        json.member("seconds", row.seconds).member("count", row.count).member("source", row.source).end_object();
+    }
+    json.end_array();
+}
+
 void print_json(const interop::MeasuredRows& measured, const Options& options) {
     JsonWriter json(std::cout);
     json.begin_object().member("file", options.config).member("out", options.out);
@@ -41,7 +51,11 @@ void print_json(const interop::MeasuredRows& measured, const Options& options) {
     for (const std::string& note : measured.notes) {
         json.value(note);
     }
-    json.end_array().end_object();
+    json.end_array();
+    if (options.out.empty()) {
+        write_rows(json, measured);
+    }
+    json.end_object();
 }
 
 void import_rows(const Options& options, Import import) {
@@ -51,7 +65,8 @@ void import_rows(const Options& options, Import import) {
     from.kind = options.collective.kind, from.link = options.import.link;
     from.ranks = options.ranks, from.nodes = options.import.nodes, from.min_bytes = options.import.min_bytes;
     const interop::MeasuredRows measured = import(from);
-    const bool was_printed = is_printed(table_of(measured, options), options);
+    const std::string table = table_of(measured, options);
+    const bool was_printed = !(options.json && options.out.empty()) && is_printed(table, options);
     if (options.json && !was_printed) {
         print_json(measured, options);
         return;

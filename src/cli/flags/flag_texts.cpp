@@ -247,6 +247,8 @@ FlagText text_of(Flag flag) {
         case Flag::kCheckExecutor:
             return {"check-executor", nullptr,
                     "instead of the program: what of it the trainer cannot run; exit code 1 if anything"};
+        case Flag::kCsv:
+            return {"csv", "FILE", "write every number of the answer there, too, one a row, with what it is of"};
         case Flag::kJson: return {"json", nullptr, "print JSON"};
         default: return is_calibrate_flag(flag) ? calibrate_flag_text(flag) : train_flag_text(flag);
     }

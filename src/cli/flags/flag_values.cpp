@@ -224,6 +224,7 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
         case Flag::kAgainst: options.search.against = text(); break;
         case Flag::kSearchCheckpoint: options.search.checkpoint = text(); break;
         case Flag::kSearchResume: options.search.resume = text(); break;
+        case Flag::kCsv: options.csv = text(); break;
         case Flag::kJson: options.json = true; break;
         default: (is_calibrate_flag(flag) ? store_calibrate_flag : store_train_flag)(options, flag, text());
     }

@@ -115,6 +115,7 @@ enum class Flag {
     kBudget,
     kReport,
     kFrom,
+    kCsv,
     kJson
 };
 
@@ -233,6 +234,7 @@ struct Options {
     std::vector<int> tiles;
     std::vector<PlacementArgument> placements;
     std::string mode, out, trace;
+    std::string csv;  ///< file of a tidy table
     double tokens = 0;
     std::optional<std::uint64_t> seed;
     int ranks = 0, max_ranks = 0;
@@ -269,8 +271,8 @@ struct Command {
     std::vector<Flag> required, optional;
     void (*run)(const Options& options);
     std::vector<FlagMeaning> meanings = {};
-    std::optional<Flag> alone = {};    ///< with this one none is required: another job of the same command
-    std::vector<Flag> operands = {};   ///< whose values may stand without their names, in this order
+    std::optional<Flag> alone = {};   ///< with this one none is required: another job of the same command
+    std::vector<Flag> operands = {};  ///< whose values may stand without their names, in this order
 };
 
 }  // namespace auspex::cli

@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/flags/input_flags.hpp"
+#include "cli/output/csv_file.hpp"
 #include "cli/output/prediction_output.hpp"
 #include "launch/progress_line.hpp"
 #include "report/parts/trace.hpp"
@@ -84,17 +85,22 @@ void run_predict(const Options& options) {
     if (wants_trace) {
         require_writable_place(options.trace);
     }
+    const CsvFile csv(options);
     const predict::PredictResult result = predict_with(options, inputs);
     if (wants_trace) {
         write_trace(result.timeline.value(), options.trace);
     }
-    if (options.json) {
-        JsonWriter json(std::cout);
+    const auto answer = [&](std::ostream& out) {
+        JsonWriter json(out);
         json.begin_object();
         write_names(json, inputs, options);
         write_prediction(json, result.prediction);
         write_run(json, result.prediction);
         json.end_object();
+    };
+    csv.write(answer);
+    if (options.json) {
+        answer(std::cout);
         return;
     }
     print_prediction(

@@ -18,21 +18,21 @@ std::vector<Command> prediction_commands() {
          "auspex predict --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b --tiles 3072",
          {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan},
          {Flag::kTiles, Flag::kLens, Flag::kSeed, Flag::kSamples, Flag::kSlow, Flag::kSet, Flag::kTrace, Flag::kTokens,
-          Flag::kJson},
+          Flag::kCsv, Flag::kJson},
          run_predict},
         {"scale",
          "predict several sizes and report how efficiency falls and why",
          "auspex scale --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b "
          "--tiles 384,768,1536,3072 --out build/scaling",
          {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan, Flag::kTilesList},
-         {Flag::kMode, Flag::kSet, Flag::kTokens, Flag::kOut, Flag::kJson},
+         {Flag::kMode, Flag::kSet, Flag::kTokens, Flag::kOut, Flag::kCsv, Flag::kJson},
          run_scale},
         {"memory",
          "what fills a tile's memory, stage by stage and label by label, and how it comes and goes over the step",
          "auspex memory --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b --tiles 3072 "
          "--out build/memory",
          {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan},
-         {Flag::kTiles, Flag::kSet, Flag::kOut, Flag::kJson},
+         {Flag::kTiles, Flag::kSet, Flag::kOut, Flag::kCsv, Flag::kJson},
          run_memory,
          {{Flag::kOut, "write a page there: index.html, memory.svg"}}},
         {"place",
@@ -40,7 +40,7 @@ std::vector<Command> prediction_commands() {
          "auspex place --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b --tiles 3072 "
          "--placements contiguous,random --out build/placement",
          {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan, Flag::kPlacements},
-         {Flag::kTiles, Flag::kSet, Flag::kOut, Flag::kJson},
+         {Flag::kTiles, Flag::kSet, Flag::kOut, Flag::kCsv, Flag::kJson},
          run_place,
          {{Flag::kOut, "write the comparison there: report.md, placements.csv, losses.svg"}}},
         {"diff",
@@ -53,7 +53,7 @@ std::vector<Command> prediction_commands() {
          "3072 "
          "--set 'plan.recompute=[]' --json > b.json",
          {Flag::kBefore, Flag::kAfter},
-         {Flag::kJson},
+         {Flag::kCsv, Flag::kJson},
          run_diff,
          {},
          {},
@@ -62,7 +62,7 @@ std::vector<Command> prediction_commands() {
          "compare expert kernels and optimizer sharding: loop and sharded against fused and ep-aware",
          "auspex ablate --machine aurora --stack optimus --workload mula-20b-a2b --plan mula-20b-a2b",
          {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan},
-         {Flag::kTiles, Flag::kSet, Flag::kJson},
+         {Flag::kTiles, Flag::kSet, Flag::kCsv, Flag::kJson},
          run_ablate},
     };
 }

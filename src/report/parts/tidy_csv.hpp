@@ -17,7 +17,7 @@ struct TidyGrid {
 /// version: what a row is of; then table, name, quantity, value, unit: where it stands in the answer (the path without
 /// numbers), which one of several (by name, else by number from 1), the key, the value and its unit. Objects of the
 /// answer that have a grid of their own (sizes of `scale`, plans of a search) give it to their rows. A list of words is
-/// one row; notes are left out.
+/// one row; notes and how long the program itself took are left out.
 [[nodiscard]] std::string tidy_csv(const JsonValue& answer, const TidyGrid& grid = {});
 
 }  // namespace auspex::report

@@ -48,7 +48,7 @@ TEST(TidyCsv, every_row_says_what_it_is_of) {
 TEST(TidyCsv, tables_names_and_units_follow_from_the_answer) {
     std::vector<std::string> found;
     for (const auto& row : rows_of(R"({"interval_s": [1, 2], "losses": {"bubble": 0.5}, "mfu": 0.4, "fits": true,
-        "notes": ["not a row"], "memory": {"peak_bytes": 7, "by_stage": [{"stage": 0, "by_label": {"weights": 3}},
+        "notes": ["not a row"], "elapsed_s": 3, "memory": {"peak_bytes": 7, "by_stage": [{"stage": 0, "by_label": {"weights": 3}},
         {"stage": 1, "by_label": {"weights": 4}}]}, "operations": [{"name": "a", "seconds": 2}, {"name": "a", "seconds": 3}],
         "rows": [{"flop_per_s": 1e12}], "recompute": ["norm", "expert"], "nothing": []})")) {
         found.push_back(observation(row));

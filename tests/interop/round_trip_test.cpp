@@ -99,6 +99,7 @@ TEST_P(RoundTrip, of_random_plans) {
         const models::Plan back = testing_interop::parsed(text, format.c_str(), one.workload, ranks);
         ASSERT_EQ(difference(back, one.plan, one.workload), "") << "seed " << seed << "\n" << text;
     }
+    RecordProperty("accepted", accepted);
     EXPECT_GE(accepted, GetParam().least) << testing::PrintToString(refused);
 }
 

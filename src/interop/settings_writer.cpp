@@ -37,7 +37,9 @@ void SettingsWriter::require_no_overlap(const std::string& why) const {
 }
 
 void SettingsWriter::require_order(const std::array<Axis, 4>& slowest_first) const {
-    require(is_order(plan_, slowest_first), "rank_order", order_text(plan_.rank_order), order_text(slowest_first));
+    const std::string wanted = order_text(slowest_first);
+    require(is_order(plan_, slowest_first), "rank_order", order_text(plan_.rank_order),
+            wanted + " (--set 'plan.rank_order=" + wanted + "')");
 }
 
 bool is_order(const models::Plan& plan, const std::array<Axis, 4>& slowest_first) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/closest_word.hpp"
 #include "base/error.hpp"
 #include "base/input_text.hpp"
 #include "interop/deepspeed/deepspeed.hpp"
@@ -25,11 +26,13 @@ const Framework& framework_named(const std::string& word, const std::string& fla
     if (known != frameworks().end()) {
         return *known;
     }
-    std::string words;
+    std::string list;
+    std::vector<std::string> words;
     for (const Framework& one : frameworks()) {
-        words += (words.empty() ? "" : ", ") + std::string(one.word);
+        list += (list.empty() ? "" : ", ") + std::string(one.word);
+        words.emplace_back(one.word);
     }
-    throw InputError(flag, "found \"" + printable(word) + "\"; expected one of " + words);
+    throw InputError(flag, "found \"" + printable(word) + "\"; expected one of " + list + did_you_mean(word, words));
 }
 
 }  // namespace auspex::interop

@@ -160,11 +160,19 @@ class Collector {
     /// An array or text, once; with what is appended to it.
     void add_named(const std::string& group) {
         const std::vector<Words>& texts = named_.at(group);
-        if (added_.insert(group).second) {
-            for (const Words& words : texts) {
-                add(words);
-            }
+        if (!added_.insert(group).second) {
+            return;
         }
+        constexpr int kDeepest = 100;
+        if (++depth_ > kDeepest) {
+            throw InputError(name_ + ": " + printable(group), "found an array within more than " +
+                                                                  std::to_string(kDeepest) +
+                                                                  " others; expected arguments written out");
+        }
+        for (const Words& words : texts) {
+            add(words);
+        }
+        --depth_;
     }
 
     [[nodiscard]] std::string with_value(const std::string& word) const {
@@ -202,6 +210,7 @@ class Collector {
     Groups named_;                               ///< arrays, and texts of arguments
     std::map<std::string, std::string> values_;  ///< of variables; of one that has two, its name again
     std::set<std::string> added_;
+    int depth_ = 0;  ///< of arrays in arrays
     std::map<std::string, std::string> arguments_;
 };
 

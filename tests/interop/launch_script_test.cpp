@@ -38,6 +38,16 @@ TEST(LaunchScript, a_module_behind_python_is_the_program) {
     EXPECT_EQ(torchrun.ranks, 8);
 }
 
+TEST(LaunchScript, arrays_within_arrays_end_somewhere) {
+    std::string text = "python p.py ${A0[@]}\n";
+    for (int i = 0; i < 200'000; ++i) {
+        text += "A" + std::to_string(i) + "=(${A" + std::to_string(i + 1) + "[@]})\n";
+    }
+    text += "A200000=(--a 1)\n";
+    EXPECT_THROW(static_cast<void>(read_launch_script(text, "job.sh")), InputError);
+    EXPECT_EQ(read_launch_script("A=(${B[@]})\nB=(${A[@]} --a 1)\npython p.py ${A[@]}", "job.sh").arguments.size(), 1U);
+}
+
 TEST(LaunchScript, variables_have_their_one_value) {
     const auto variables =
         script_variables("export A=1 B='x y'\nA=1\nC=2\nC=3\nD=$A\nMODEL=a/b--c\ncd \"$E\"\n", "job.sh");

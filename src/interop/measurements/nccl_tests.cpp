@@ -56,10 +56,7 @@ class Reader {
     }
 
     MeasuredRows run() {
-        const std::vector<TextLine> lines = text_lines(from_.text, from_.name);
-        for (const TextLine& line : lines) {
-            take(line);
-        }
+        for_each_line(from_.text, from_.name, [this](const TextLine& line) { take(line); });
         if (is_open_ || result_.rows.empty()) {
             throw InputError(from_.name,
                              is_open_ ? "found a table without its end; expected the line \"# Avg bus bandwidth\""
@@ -100,7 +97,7 @@ class Reader {
         const auto has = [&line](std::string_view text) { return line.text.find(text) != std::string_view::npos; };
         if (has("Collective test starting:")) {
             begin();
-            run_.collective = named(words.back(), line.place);
+            run_.collective = named(words.back(), line.place());
         } else if (has("nThread")) {
             begin();
             read_iterations(words);
@@ -112,7 +109,7 @@ class Reader {
             read_units(line, words);
         } else if (has("Avg bus bandwidth")) {
             if (!is_open_) {
-                throw InputError(line.place, "found the end of a table that has no beginning; expected its columns");
+                throw InputError(line.place(), "found the end of a table that has no beginning; expected its columns");
             }
             is_open_ = false;
             run_ = {};
@@ -164,7 +161,7 @@ class Reader {
                                   run_.names[at + 2] == "busbw" &&
                                   (run_.names[at + 3] == "#wrong" || run_.names[at + 3] == "error");
             if (!is_known) {
-                throw InputError(line.place,
+                throw InputError(line.place(),
                                  "found other columns; expected size, count, type, and twice time, algbw, "
                                  "busbw, #wrong: out of place and in place");
             }
@@ -179,7 +176,8 @@ class Reader {
         const std::vector<std::string> known{"(B)",    "(elements)", "(us)",   "(GB/s)",
                                              "(GB/s)", "(us)",       "(GB/s)", "(GB/s)"};
         if (units != known) {
-            throw InputError(line.place, "found other units; expected (B), (elements), and twice (us), (GB/s), (GB/s)");
+            throw InputError(line.place(),
+                             "found other units; expected (B), (elements), and twice (us), (GB/s), (GB/s)");
         }
         run_.has_units = true;
     }
@@ -187,7 +185,7 @@ class Reader {
     /// What has to be known before a row.
     void check_run(const TextLine& line) {
         if (run_.collective && given_ && std::string_view(run_.collective->kind) != given_->kind) {
-            throw InputError("--kind", "found " + from_.kind + ", but " + line.place + " is of " +
+            throw InputError("--kind", "found " + from_.kind + ", but " + line.place() + " is of " +
                                            run_.collective->program + "; expected the same, or no such flag");
         }
         run_.collective = run_.collective ? run_.collective : given_;
@@ -202,9 +200,9 @@ class Reader {
         check_given("--ranks", from_.ranks, ranks_, line);
         check_given("--nodes", from_.nodes, nodes_, line);
         if (nodes_ > ranks_ || ranks_ * groups < run_.devices) {
-            throw InputError(line.place, "found " + std::to_string(ranks_) + " ranks on " + std::to_string(nodes_) +
-                                             " nodes in " + std::to_string(groups) +
-                                             " groups; expected as many in every group, and one a node at least");
+            throw InputError(line.place(), "found " + std::to_string(ranks_) + " ranks on " + std::to_string(nodes_) +
+                                               " nodes in " + std::to_string(groups) +
+                                               " groups; expected as many in every group, and one a node at least");
         }
         active_ = groups;
     }
@@ -214,23 +212,23 @@ class Reader {
             throw InputError(flag, "found no such flag, and no devices in " + from_.name + "; expected it");
         }
         if (given > 0 && given != found) {
-            throw InputError(flag, "found " + std::to_string(given) + ", but the devices above " + line.place +
+            throw InputError(flag, "found " + std::to_string(given) + ", but the devices above " + line.place() +
                                        " say " + std::to_string(found) + "; expected the same, or no such flag");
         }
     }
 
     void take_row(const TextLine& line, const std::vector<std::string>& words) {
         if (words.size() != run_.names.size() || !line.has_end || !run_.has_units) {
-            throw InputError(line.place, "found " + std::to_string(words.size()) + " columns; expected " +
-                                             std::to_string(run_.names.size()) + ", below a line of units");
+            throw InputError(line.place(), "found " + std::to_string(words.size()) + " columns; expected " +
+                                               std::to_string(run_.names.size()) + ", below a line of units");
         }
         const double bytes = number_of(words[run_.size], line, "size");
         for (std::size_t way = 0; way < 2; ++way) {
             const Columns& columns = run_.columns.at(way);
             if (words[columns.wrong] != "N/A" && run_.names[columns.wrong] == "#wrong" &&
                 number_of(words[columns.wrong], line, "#wrong") > 0) {
-                throw InputError(line.place, "found " + printable(words[columns.wrong]) +
-                                                 " wrong results; expected a run whose results are right");
+                throw InputError(line.place(), "found " + printable(words[columns.wrong]) +
+                                                   " wrong results; expected a run whose results are right");
             }
             const double time_us = number_of(words[columns.time], line, "time");
             if (bytes == 0 || bytes < from_.min_bytes || time_us == 0) {
@@ -248,15 +246,15 @@ class Reader {
         constexpr double kRounding = 0.006, kRelative = 0.01, kBytesOfGbPerUs = 1e3;
         const double of_time = bytes / time_us / kBytesOfGbPerUs;
         if (std::abs(algbw - of_time) > kRounding + kRelative * of_time) {
-            throw InputError(line.place, "found algbw " + json_number(algbw) + "; expected size over time, " +
-                                             json_number(of_time) + " GB/s");
+            throw InputError(line.place(), "found algbw " + json_number(algbw) + "; expected size over time, " +
+                                               json_number(of_time) + " GB/s");
         }
         const double crossings = run_.collective->crossings;
         const double factor = crossings > 0 ? crossings * (ranks_ - 1) / ranks_ : 1;
         if (std::abs(busbw - factor * algbw) > kRounding * (1 + factor) + kRelative * busbw) {
-            throw InputError(line.place, "found busbw " + json_number(busbw) + " beside algbw " + json_number(algbw) +
-                                             "; expected " + json_number(factor) + " times it, that of " +
-                                             run_.collective->kind + " over " + std::to_string(ranks_) + " ranks");
+            throw InputError(line.place(), "found busbw " + json_number(busbw) + " beside algbw " + json_number(algbw) +
+                                               "; expected " + json_number(factor) + " times it, that of " +
+                                               run_.collective->kind + " over " + std::to_string(ranks_) + " ranks");
         }
     }
 

@@ -38,9 +38,7 @@ class Reader {
     explicit Reader(const MeasuredText& from) : from_(from) {}
 
     MeasuredRows run() {
-        for (const TextLine& line : text_lines(from_.text, from_.name)) {
-            take(line);
-        }
+        for_each_line(from_.text, from_.name, [this](const TextLine& line) { take(line); });
         if (result_.rows.empty()) {
             throw InputError(from_.name, benchmark_ ? "found no row of a size that is taken; expected some"
                                                     : "found no table; expected the output of an OSU micro-benchmark, "
@@ -82,7 +80,7 @@ class Reader {
             for (const Benchmark& one : kBenchmarks) {
                 titles += (titles.empty() ? "" : ", ") + std::string(one.title);
             }
-            throw InputError(line.place,
+            throw InputError(line.place(),
                              "found the test " + json_quote(printable(title)) + "; expected one of " + titles);
         }
         benchmark_ = *known;
@@ -119,7 +117,7 @@ class Reader {
     /// "# Size       Avg Latency(us)   Min Latency(us)   Iterations": titles stand two blanks apart.
     void read_columns(const TextLine& line) {
         if (!benchmark_) {
-            throw InputError(line.place, "found columns of no test; expected the line \"# OSU MPI … Test\" above");
+            throw InputError(line.place(), "found columns of no test; expected the line \"# OSU MPI … Test\" above");
         }
         columns_.clear();
         std::string_view text = line.text.substr(1);
@@ -136,7 +134,7 @@ class Reader {
                 ? std::vector<std::string>{"Bandwidth (MB/s)", "Bandwidth(MB/s)"}
                 : std::vector<std::string>{"Avg Latency(us)", "Avg Latency (us)", "Latency (us)", "Latency(us)"};
         if (columns_.size() < 2 || std::ranges::find(first, columns_[1]) == first.end()) {
-            throw InputError(line.place, "found other columns; expected Size and " + first.front());
+            throw InputError(line.place(), "found other columns; expected Size and " + first.front());
         }
     }
 
@@ -146,20 +144,21 @@ class Reader {
 
     void take_row(const TextLine& line, const std::vector<std::string>& words) {
         if (words.size() != columns_.size() || !line.has_end) {
-            throw InputError(line.place, "found " + std::to_string(words.size()) + " columns" +
-                                             (line.has_end ? "" : " and no end of the line") + "; expected " +
-                                             std::to_string(columns_.size()) + ", as the titles have it");
+            throw InputError(line.place(), "found " + std::to_string(words.size()) + " columns" +
+                                               (line.has_end ? "" : " and no end of the line") + "; expected " +
+                                               std::to_string(columns_.size()) + ", as the titles have it");
         }
         const double size = number_of(words[0], line, "Size"), value = number_of(words[1], line, columns_[1]);
         if (!(size > last_bytes_)) {
-            throw InputError(line.place, "found size " + printable(words[0]) + " after " + json_number(last_bytes_) +
-                                             "; expected sizes that grow");
+            throw InputError(line.place(), "found size " + printable(words[0]) + " after " + json_number(last_bytes_) +
+                                               "; expected sizes that grow");
         }
         last_bytes_ = size;
         int iterations = 1;
         for (std::size_t i = 2; i < columns_.size(); ++i) {
             if (columns_[i] == "Validation" && words[i] != "Pass") {
-                throw InputError(line.place, "found validation " + json_quote(printable(words[i])) + "; expected Pass");
+                throw InputError(line.place(),
+                                 "found validation " + json_quote(printable(words[i])) + "; expected Pass");
             }
             if (columns_[i] == "Iterations") {
                 iterations = static_cast<int>(std::clamp(number_of(words[i], line, columns_[i]), 1.0, 1e9));

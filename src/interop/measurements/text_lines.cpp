@@ -10,16 +10,15 @@
 
 namespace auspex::interop {
 
-std::vector<TextLine> text_lines(std::string_view text, const std::string& name) {
-    std::vector<TextLine> lines;
+void for_each_line(std::string_view text, const std::string& name, const std::function<void(const TextLine&)>& take) {
+    std::size_t number = 0;
     for (std::size_t begin = 0; begin < text.size();) {
         const std::size_t end = std::min(text.find('\n', begin), text.size());
         std::string_view line = text.substr(begin, end - begin);
         line.remove_suffix(line.ends_with('\r') ? 1 : 0);
-        lines.push_back({name + ":" + std::to_string(lines.size() + 1), line, end < text.size()});
+        take({name, ++number, line, end < text.size()});
         begin = end + 1;
     }
-    return lines;
 }
 
 std::vector<std::string> words_of(std::string_view line) {
@@ -38,8 +37,8 @@ double number_of(const std::string& word, const TextLine& line, const std::strin
     double value = -1;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
     if (error != std::errc() || end != word.data() + word.size() || !(value >= 0 && value <= kMost)) {
-        throw InputError(line.place, "column " + json_quote(column) + ": found " + json_quote(printable(word)) +
-                                         "; expected a plain number from 0 on");
+        throw InputError(line.place(), "column " + json_quote(column) + ": found " + json_quote(printable(word)) +
+                                           "; expected a plain number from 0 on");
     }
     return value;
 }

@@ -1,5 +1,6 @@
 #pragma once
 /// @file Lines of a benchmark's output.
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -7,13 +8,17 @@
 namespace auspex::interop {
 
 struct TextLine {
-    std::string place;  ///< "file.txt:12"
+    const std::string& file;
+    std::size_t number;  ///< from 1 on
     std::string_view text;
-    bool has_end = true;  ///< false: the file ends within it
+    bool has_end;  ///< false: the file ends within it
+
+    /// "file.txt:12"
+    [[nodiscard]] std::string place() const { return file + ":" + std::to_string(number); }
 };
 
-/// Every line; ends may be "\n" or "\r\n". They point into `text`.
-[[nodiscard]] std::vector<TextLine> text_lines(std::string_view text, const std::string& name);
+/// Shows every line to `take`; ends may be "\n" or "\r\n".
+void for_each_line(std::string_view text, const std::string& name, const std::function<void(const TextLine&)>& take);
 
 /// Words between blanks.
 [[nodiscard]] std::vector<std::string> words_of(std::string_view line);

@@ -4,9 +4,11 @@
 #include <sstream>
 #include <string>
 
+#include "base/error.hpp"
 #include "base/input_text.hpp"
 #include "base/json.hpp"
 #include "base/json_writer.hpp"
+#include "base/units.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/exchange/imported_file.hpp"
 #include "cli/output/plan_output.hpp"
@@ -46,16 +48,27 @@ void print_notes(std::ostream& out, const interop::ImportedPlan& imported) {
     }
 }
 
+/// What people write by hand is short; words of a long text take many times its room.
+std::string read_script(const std::string& file, const std::string& expected) {
+    constexpr std::size_t kLargest = std::size_t{4} << 20;
+    std::string text = read_input_file(file, expected);
+    if (text.size() > kLargest) {
+        throw InputError(file, "found " + format_quantity(static_cast<double>(text.size()), Dimension::kBytes) +
+                                   "; expected " + expected + " of at most 4 MiB");
+    }
+    return text;
+}
+
 void import_plan(const Options& options, const char* word) {
     const interop::Framework& framework = interop::framework_named(word, "import");
     interop::PlanText from;
     from.name = options.config;
-    from.text = read_input_file(options.config, "a script or a configuration");
+    from.text = read_script(options.config, "a script or a configuration");
     from.ranks = options.tiles.empty() ? 0 : options.tiles.front();
     from.configuration = options.import.function;
     if (!options.import.arguments.empty()) {
         from.arguments_name = options.import.arguments;
-        from.arguments = read_input_file(options.import.arguments, "a script or arguments");
+        from.arguments = read_script(options.import.arguments, "a script or arguments");
     }
     std::optional<models::Workload> workload;
     if (!options.workload.empty()) {

@@ -1,4 +1,4 @@
-/// @file Cutting CSV text.
+/// @file Cutting and quoting CSV text.
 #include "base/csv.hpp"
 
 #include <algorithm>
@@ -55,6 +55,25 @@ std::vector<std::string> csv_fields(std::string_view text, const std::string& pl
         throw InputError(place, "found a quote that does not close; expected its end on the same line");
     }
     return fields;
+}
+
+std::string csv_field(std::string_view text) {
+    if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+        return std::string(text);
+    }
+    std::string quoted = "\"";
+    for (const char c : text) {
+        quoted += c == '"' ? "\"\"" : std::string(1, c);
+    }
+    return quoted + '"';
+}
+
+std::string csv_line(const std::vector<std::string>& fields) {
+    std::string line;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        line += (i == 0 ? "" : ",") + csv_field(fields[i]);
+    }
+    return line + "\n";
 }
 
 }  // namespace auspex

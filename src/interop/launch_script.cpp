@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/input_text.hpp"
 #include "interop/shell_words.hpp"
 
 namespace auspex::interop {
@@ -35,6 +36,22 @@ std::optional<std::string> variable_of(const std::string& word) {
     return name.substr(0, name.find_first_of("[}:"));
 }
 
+bool is_torchrun(const std::string& word) { return word == "torchrun" || word == "torch.distributed.run"; }
+
+/// The word that names what is trained with: a file, or a module behind "python -m".
+Words::const_iterator program_of(const Words& command) {
+    bool has_python = false;
+    for (auto word = command.begin(); word != command.end(); ++word) {
+        const bool is_module = has_python && *(word - 1) == "-m" && !is_torchrun(*word);
+        if (is_module || word->ends_with(".py")) {
+            return word;
+        }
+        const std::string file = word->substr(word->rfind('/') + 1);
+        has_python = has_python || file.starts_with("python") || is_torchrun(*word);
+    }
+    return command.end();
+}
+
 using Groups = std::map<std::string, std::vector<Words>>;
 
 /// NAME and what follows of NAME=…, perhaps behind "export"; none of another word.
@@ -49,6 +66,19 @@ std::optional<std::pair<std::string, std::string>> assignment_of(const std::stri
     }
     std::string name = word.substr(0, equals);
     return std::pair(name, word.substr(equals + 1));
+}
+
+/// NAME="--a 1 …"
+bool holds_arguments(const std::string& value) {
+    return value.starts_with("--") || value.find(" --") != std::string::npos || value.find("\n--") != std::string::npos;
+}
+
+/// Of a value that is given twice nobody knows which counts, nor of one that is made of variables what it is.
+void note_value(std::map<std::string, std::string>& values, const std::string& variable, const std::string& value) {
+    const std::string own = "$" + variable;
+    const std::string& said = value.find('$') == std::string::npos ? value : own;
+    const auto [known, is_new] = values.try_emplace(variable, said);
+    known->second = is_new || known->second == said ? said : own;
 }
 
 class Collector {
@@ -87,13 +117,13 @@ class Collector {
         }
         if (!appends && named_.contains(assigned)) {
             throw InputError(
-                name_ + ": " + assigned,
+                name_ + ": " + printable(assigned),
                 "found two assignments of arguments; expected one, for nothing here says which of them counts");
         }
         named_[assigned].push_back(words);
     }
 
-    /// NAME="--a 1 …" are arguments, NAME=8 is a value. Of a value that is given twice nobody knows which counts.
+    /// NAME="--a 1 …" are arguments, NAME=8 is a value.
     void read_assignments(const Words& command) {
         for (const std::string& word : command) {
             const auto assigned = assignment_of(word);
@@ -101,26 +131,25 @@ class Collector {
                 continue;
             }
             const auto& [variable, value] = *assigned;
-            if (value.find("--") != std::string::npos) {
+            if (holds_arguments(value)) {
                 Words words;
                 for (const Words& part : shell_words(value, name_).commands) {
                     words.insert(words.end(), part.begin(), part.end());
                 }
                 name_group(variable, words);
-            } else if (value.find('$') == std::string::npos) {
-                const auto [known, is_new] = values_.try_emplace(variable, value);
-                known->second = is_new || known->second == value ? value : "$" + variable;
+            } else {
+                note_value(values_, variable, value);
             }
         }
     }
 
     /// The words behind a program, and torchrun's own in front of it.
     bool add_program(const Words& command) {
-        const auto program =
-            std::ranges::find_if(command, [](const std::string& word) { return word.ends_with(".py"); });
-        const auto torchrun = std::ranges::find(command, "torchrun");
-        if (torchrun != command.end()) {
-            add(Words(torchrun + 1, program));
+        const auto program = program_of(command);
+        const auto torchrun = std::ranges::find_if(command, is_torchrun);
+        if (torchrun < program) {
+            const bool is_module = program != command.end() && *(program - 1) == "-m";
+            add(Words(torchrun + 1, is_module ? program - 1 : program));
         }
         if (program != command.end()) {
             add(Words(program + 1, command.end()));
@@ -131,11 +160,19 @@ class Collector {
     /// An array or text, once; with what is appended to it.
     void add_named(const std::string& group) {
         const std::vector<Words>& texts = named_.at(group);
-        if (added_.insert(group).second) {
-            for (const Words& words : texts) {
-                add(words);
-            }
+        if (!added_.insert(group).second) {
+            return;
         }
+        constexpr int kDeepest = 100;
+        if (++depth_ > kDeepest) {
+            throw InputError(name_ + ": " + printable(group), "found an array within more than " +
+                                                                  std::to_string(kDeepest) +
+                                                                  " others; expected arguments written out");
+        }
+        for (const Words& words : texts) {
+            add(words);
+        }
+        --depth_;
     }
 
     [[nodiscard]] std::string with_value(const std::string& word) const {
@@ -160,7 +197,7 @@ class Collector {
                     add_named(*variable);
                 }
             } else if (variable && (value == nullptr || !value->empty())) {
-                throw InputError(name_ + ": " + word,
+                throw InputError(name_ + ": " + printable(word),
                                  "found a variable that may hold arguments; expected them written out, in an array or "
                                  "text of the script");
             } else if (value != nullptr) {
@@ -173,6 +210,7 @@ class Collector {
     Groups named_;                               ///< arrays, and texts of arguments
     std::map<std::string, std::string> values_;  ///< of variables; of one that has two, its name again
     std::set<std::string> added_;
+    int depth_ = 0;  ///< of arrays in arrays
     std::map<std::string, std::string> arguments_;
 };
 
@@ -199,7 +237,7 @@ int launched_ranks(const std::vector<Words>& commands) {
 
 bool uses_torchrun(const ShellText& shell, const std::map<std::string, std::string>& arguments) {
     return arguments.contains("--nproc-per-node") || std::ranges::any_of(shell.commands, [](const Words& words) {
-               return std::ranges::find(words, "torchrun") != words.end();
+               return std::ranges::any_of(words, is_torchrun);
            });
 }
 
@@ -221,6 +259,27 @@ LaunchScript read_launch_script(std::string_view text, const std::string& name) 
         script.arguments.erase(std::string(argument));
     }
     return script;
+}
+
+std::map<std::string, std::string> script_variables(std::string_view text, const std::string& name) {
+    std::map<std::string, std::string> values;
+    for (const Words& command : shell_words(text, name).commands) {
+        for (const std::string& word : command) {
+            if (const auto assigned = assignment_of(word)) {
+                note_value(values, assigned->first, assigned->second);
+            }
+        }
+    }
+    return values;
+}
+
+int ranks_of_script(const LaunchScript& script, const PlanText& from) {
+    const int ranks = from.ranks > 0 ? from.ranks : script.ranks;
+    if (ranks == 0) {
+        throw InputError("--tiles", "found no such flag, and no ranks in " + from.name +
+                                        "; expected the number of ranks of the job");
+    }
+    return ranks;
 }
 
 }  // namespace auspex::interop

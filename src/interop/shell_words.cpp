@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/input_text.hpp"
 
 namespace auspex::interop {
 namespace {
@@ -17,8 +18,9 @@ class Splitter {
             step();
         }
         end_command();
+        take_documents();
         if (is_in_array_) {
-            throw InputError(name_, "found an array \"" + shell_.arrays.back().first +
+            throw InputError(name_, "found an array \"" + printable(shell_.arrays.back().first) +
                                         "=(\" that does not end; expected shell text");
         }
         return std::move(shell_);
@@ -41,6 +43,8 @@ class Splitter {
             take_substitution();
         } else if (c == '(' && word_.ends_with('=') && !is_in_array_) {
             begin_array();
+        } else if (c == '<' && is_document_next() && !is_in_array_) {
+            announce_document();
         } else if (c == ')' && is_in_array_) {
             end_word();
             is_in_array_ = false;
@@ -48,9 +52,55 @@ class Splitter {
             end_word();
         } else if (c == '\n' || (!is_in_array_ && std::string_view(";&|").find(c) != std::string_view::npos)) {
             end_command();
+            if (c == '\n') {
+                take_documents();
+            }
         } else {
             take(c);
         }
+    }
+
+    /// "<" has been read: of "<<WORD", and not of "<<<".
+    [[nodiscard]] bool is_document_next() const {
+        return text_.substr(at_).starts_with('<') && !text_.substr(at_).starts_with("<<") && !word_.ends_with('<');
+    }
+
+    /// What ends the here-document whose text begins on the next line.
+    void announce_document() {
+        end_word();
+        ++at_;
+        const bool has_tabs = text_.substr(at_).starts_with('-');
+        at_ += has_tabs ? 1 : 0;
+        at_ = std::min(text_.find_first_not_of(" \t", at_), text_.size());
+        std::string end;
+        for (; at_ < text_.size() && std::string_view(" \t\r\n;&|<>").find(text_[at_]) == std::string_view::npos;
+             ++at_) {
+            if (std::string_view("'\"\\").find(text_[at_]) == std::string_view::npos) {
+                end += text_[at_];
+            }
+        }
+        announced_.push_back({end, has_tabs});
+    }
+
+    void take_documents() {
+        for (const Announced& document : announced_) {
+            std::string body;
+            bool has_ended = false;
+            while (at_ < text_.size() && !has_ended) {
+                const std::size_t end = std::min(text_.find('\n', at_), text_.size());
+                std::string_view line = text_.substr(at_, end - at_);
+                at_ = std::min(end + 1, text_.size());
+                line.remove_prefix(document.has_tabs ? std::min(line.find_first_not_of('\t'), line.size()) : 0);
+                has_ended = line == document.end;
+                body += has_ended ? "" : std::string(line) + "\n";
+            }
+            if (!has_ended) {
+                throw InputError(name_, "found a here-document \"<<" + printable(document.end) +
+                                            "\" that does not end; expected shell text");
+            }
+            shell_.documents.push_back(std::move(body));
+        }
+        announced_.clear();
     }
 
     void take(char c) {
@@ -124,6 +174,11 @@ class Splitter {
     std::size_t at_ = 0;
     std::string word_;
     bool has_word_ = false, is_in_array_ = false;
+    struct Announced {
+        std::string end;
+        bool has_tabs;  ///< in front of lines, which do not count: "<<-"
+    };
+    std::vector<Announced> announced_;
     Words command_;
     ShellText shell_;
 };

@@ -7,6 +7,7 @@
 
 #include "base/json.hpp"
 #include "models/cpu/cpu_section.hpp"
+#include "models/jobs/launch_settings.hpp"
 
 namespace auspex::models {
 namespace {
@@ -328,8 +329,8 @@ void read_reliability(Section in, Reliability& reliability) {
 
 Machine load_machine(const JsonDocument& document) {
     const JsonValue root = document.root();
-    root.allow_only(
-        {"name", "description", "default_stack", "tile", "node", "fabric", "noise", "storage", "reliability", "host"});
+    root.allow_only({"name", "description", "default_stack", "tile", "node", "fabric", "noise", "storage",
+                     "reliability", "host", "launch"});
     Machine machine;
     machine.file = document.name();
     machine.name = read_text(root, "name");
@@ -347,6 +348,9 @@ Machine load_machine(const JsonDocument& document) {
     read_reliability(Section(root.at("reliability"), machine.constants), machine.reliability);
     if (const auto host = root.find("host")) {
         machine.cpu = read_cpu_section(*host, machine.fabric.max_nodes, machine.constants);
+    }
+    if (const auto launch = root.find("launch")) {
+        static_cast<void>(read_launch_settings(*launch));  // for those who write scripts
     }
     return machine;
 }

@@ -190,17 +190,7 @@ Measurement read_row(const Line& line) {
     return row;
 }
 
-std::string text_field(const std::string& text) {
-    const std::string plain = printable(text, text.size());
-    if (plain.find_first_of(",\"") == std::string::npos) {
-        return plain;
-    }
-    std::string quoted = "\"";
-    for (const char c : plain) {
-        quoted += c == '"' ? "\"\"" : std::string(1, c);
-    }
-    return quoted + '"';
-}
+std::string text_field(const std::string& text) { return csv_field(printable(text, text.size())); }
 
 std::string number_field(double value) { return value == 0 ? "" : json_number(value); }
 

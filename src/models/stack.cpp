@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "models/jobs/launch_settings.hpp"
 
 namespace auspex::models {
 namespace {
@@ -315,7 +316,7 @@ std::string read_text(const JsonValue& parent, std::string_view key) {
 Stack load_stack(const JsonDocument& document) {
     const JsonValue root = document.root();
     root.allow_only({"name", "description", "kernels", "pipeline", "optimizer", "transport", "collectives", "processes",
-                     "can_overlap", "measured_on", "offers"});
+                     "can_overlap", "measured_on", "offers", "environment"});
     Stack stack;
     stack.file = document.name();
     stack.name = read_text(root, "name");
@@ -333,6 +334,9 @@ Stack load_stack(const JsonDocument& document) {
     read_can_overlap(root.at("can_overlap"), stack);
     stack.measured_on = read_text(root, "measured_on");
     read_offers(root.at("offers"), stack);
+    if (const auto environment = root.find("environment")) {
+        static_cast<void>(read_environment(*environment));  // for those who write scripts
+    }
     return stack;
 }
 

@@ -32,7 +32,8 @@ BEGIN {
     may["workflows"] = "base models interop schedule sim/network sim/graph sim/predict exec microbench compare/fit compare/evaluate compare/kineto report launch"
     may["cli"] = may["workflows"] " sim/search workflows"
     # Rooms within a group: each includes those in front of it only.
-    n = split("base base/statistics models/cpu models/transport models interop schedule schedule/program schedule/bindings schedule/rounds " \
+    n = split("base base/statistics models/cpu models/transport models/jobs models interop interop/measurements interop/megatron interop/optimus " \
+              "interop/torchtitan interop/deepspeed interop/frameworks schedule schedule/program schedule/bindings schedule/rounds " \
               "schedule/kernel_calls schedule/memory sim/network/sharing sim/network/node sim/network/fabric " \
               "sim/network/collective sim/network/use sim/engine sim/graph sim/cpu sim/predict sim/search/space sim/search/bounds sim/search/state sim/search sim/search/shared sim/search/answers exec/kernels exec/data exec/system " \
               "exec/transport exec/state exec/operations exec/checkpoint exec/run exec/mpi microbench " \

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/json.hpp"
+#include "base/units.hpp"
 #include "cli_fixture.hpp"
 
 namespace auspex::cli {
@@ -86,6 +87,45 @@ TEST_F(ExchangeCli, two_predictions_side_by_side) {
     EXPECT_NE(run("diff '" + a + "' '" + a + "'").out.find("the same inputs"), std::string::npos);
     expect_refused("diff '" + a + "'", {"--after"});
     expect_refused("diff '" + a + "' plans/toy-dp4.json", {"step_time_s", "predict --json"});
+}
+
+// What a benchmark prints, as rows; a machine calibrated with them; the same rows predicted.
+TEST_F(ExchangeCli, measurements_of_others_calibrate_a_machine) {
+    const std::string rates = write("osu_bw.txt",
+                                    "# OSU MPI Bandwidth Test v7.2\n# Size      Bandwidth (MB/s)\n512   100.00\n"
+                                    "1048576   40000.00\n8388608   45000.00\n");
+    const std::string rows = folder_ + "rows.csv", machine = folder_ + "machine.json";
+    const Outcome imported = run("import osu '" + rates + "' --link nic --out '" + rows + "' --json");
+    ASSERT_EQ(imported.exit_code, 0) << imported.error;
+    EXPECT_EQ(JsonDocument::parse(imported.out, "out").root().at("rows").as_integer(0, 100), 2);
+    const Outcome calibrated =
+        run("calibrate --from '" + rows + "' --machine dgx-h100 --stack bare --out '" + machine + "'");
+    ASSERT_EQ(calibrated.exit_code, 0) << calibrated.error;
+    // two rows carry no law: their median, 42.5 GB/s
+    EXPECT_DOUBLE_EQ(JsonDocument::load(machine)
+                         .root()
+                         .at("node")
+                         .at("nic")
+                         .at("bandwidth")
+                         .at("value")
+                         .as_quantity(Dimension::kBytesPerSecond, 0, 1e12),
+                     42.5e9);
+    const std::string times = write("osu_allreduce.txt",
+                                    "# OSU MPI-CUDA Allreduce Latency Test v7.2\n# Size       Avg Latency(us)\n"
+                                    "1048576   60.00\n134217728   900.00\n");
+    const std::string published = folder_ + "rows.json";
+    ASSERT_EQ(run("import osu '" + times + "' --ranks 16 --nodes 2 --machine Frontier --library RCCL --out '" +
+                  published + "'")
+                  .exit_code,
+              0);
+    const Outcome against = run("collective --against '" + published + "'");
+    ASSERT_EQ(against.exit_code, 0) << against.error;
+    EXPECT_NE(against.out.find("2 of 2 rows"), std::string::npos) << against.out;
+    expect_refused("import osu '" + times + "' --ranks 16", {"--nodes"});
+    expect_refused("import osu '" + times + "' --ranks 16 --nodes 2 --library RCCL", {"--library", "--machine"});
+    expect_refused("import osu '" + rates + "' --link nic --machine Frontier --library RCCL",
+                   {"--library", "two ranks"});
+    expect_refused("import nccl-tests README.md", {"README.md", "nThread"});
 }
 
 TEST_F(ExchangeCli, what_is_missing_or_not_modelled_is_said) {

@@ -1,5 +1,5 @@
 /// @file Plans to arguments of Megatron-LM and back, and scripts of others.
-#include "interop/megatron.hpp"
+#include "interop/megatron/megatron.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,93 +7,28 @@
 #include <string>
 #include <vector>
 
-#include "base/error.hpp"
-#include "base/json.hpp"
-#include "interop/job_script.hpp"
 #include "interop/launch_script.hpp"
-#include "interop/stage_pattern.hpp"
+#include "interop/megatron/stage_pattern.hpp"
+#include "interop_fixture.hpp"
 
 namespace auspex::interop {
 namespace {
 
-struct Case {
-    models::Workload workload;
-    models::Plan plan;
-};
+using testing_interop::Case;
+using testing_interop::case_of;
+using testing_interop::difference;
+using testing_interop::names_field;
+using testing_interop::names_setting;
+using testing_interop::workload_named;
 
-JsonDocument input(const std::string& folder, const std::string& name) {
-    return JsonDocument::load(std::string(AUSPEX_SOURCE_DIR) + "/" + folder + "/" + name + ".json");
-}
-
-/// A plan file of the repository with fields changed, for a workload of the repository.
-Case case_of(const std::string& workload, const std::string& plan,
-             const std::vector<std::pair<const char*, const char*>>& changes = {}) {
-    JsonDocument document = input("plans", plan);
-    for (const auto& [path, value] : changes) {
-        document.set(path, value);
-    }
-    Case one;
-    one.workload = models::load_workload(input("workloads", workload));
-    one.plan = resolve_plan(models::load_plan(document), one.workload, 0);
-    return one;
-}
+constexpr const char* kFormat = "megatron-lm";
 
 models::Plan parsed(const std::string& text, const models::Workload& workload, int ranks) {
-    const LaunchScript script = read_launch_script(text, "job.sh");
-    const std::string plan = plan_of_megatron(script.arguments, "job.sh", ranks > 0 ? ranks : script.ranks);
-    return resolve_plan(models::load_plan(JsonDocument::parse(plan, "job.sh")), workload, 0);
+    return testing_interop::parsed(text, kFormat, workload, ranks);
 }
-
-void expect_same(const models::Plan& a, const models::Plan& b, const std::string& what) {
-    EXPECT_EQ(a.dp, b.dp) << what;
-    EXPECT_EQ(a.ep, b.ep) << what;
-    EXPECT_EQ(a.etp, b.etp) << what;
-    EXPECT_EQ(a.tp, b.tp) << what;
-    EXPECT_EQ(a.pp, b.pp) << what;
-    EXPECT_EQ(a.cp, b.cp) << what;
-    EXPECT_EQ(a.virtual_stages, b.virtual_stages) << what;
-    EXPECT_EQ(a.stage_layers, b.stage_layers) << what;
-    EXPECT_EQ(a.sequence_parallel, b.sequence_parallel) << what;
-    EXPECT_EQ(a.micro_batch_size, b.micro_batch_size) << what;
-    EXPECT_EQ(a.micro_batches, b.micro_batches) << what;
-    EXPECT_EQ(a.schedule, b.schedule) << what;
-    EXPECT_EQ(a.recompute_norm, b.recompute_norm) << what;
-    EXPECT_EQ(a.recompute_attention, b.recompute_attention) << what;
-    EXPECT_EQ(a.recompute_expert, b.recompute_expert) << what;
-    EXPECT_EQ(a.precision, b.precision) << what;
-    EXPECT_EQ(a.gradient_bytes, b.gradient_bytes) << what;
-    EXPECT_EQ(a.optimizer, b.optimizer) << what;
-    EXPECT_EQ(a.overlap_dp, b.overlap_dp) << what;
-    EXPECT_EQ(a.overlap_tp, b.overlap_tp) << what;
-    EXPECT_EQ(a.overlap_ep, b.overlap_ep) << what;
-    EXPECT_EQ(a.overlap_pp, b.overlap_pp) << what;
-    EXPECT_EQ(a.rank_order, b.rank_order) << what;
-}
-
-void expect_same_experts(const models::Plan& a, const models::Plan& b, const std::string& what) {
-    EXPECT_EQ(a.dispatch, b.dispatch) << what;
-    EXPECT_EQ(a.expert_kernels, b.expert_kernels) << what;
-    EXPECT_EQ(a.routing.kind, b.routing.kind) << what;
-}
-
-std::string text_of(const Case& one) { return arguments_text("ARGUMENTS", megatron_plan(one.workload, one.plan)); }
-
-std::string refusal(const Case& one) {
-    try {
-        static_cast<void>(megatron_plan(one.workload, one.plan));
-    } catch (const InputError& error) {
-        return error.what();
-    }
-    return "accepted";
-}
-
+std::string refusal(const Case& one) { return testing_interop::refusal(one, kFormat); }
 std::string refusal_of_text(const std::string& text, int ranks) {
-    try {
-        static_cast<void>(parsed(text, models::load_workload(input("workloads", "mixtral-8x7b")), ranks));
-    } catch (const InputError& error) {
-        return error.what();
-    }
-    return "accepted";
+    return testing_interop::refusal_of_text(text, kFormat, ranks);
 }
 
 TEST(Megatron, what_is_written_is_read_back_as_the_same_plan) {
@@ -115,48 +50,31 @@ TEST(Megatron, what_is_written_is_read_back_as_the_same_plan) {
         case_of("mixtral-8x22b", "mixtral-8x22b", {{"overlap", R"(["dp", "pp", "ep"])"}}),
         case_of("toy-moe", "toy-tp2-dp2", {{"sequence_parallel", "true"}})};
     for (const Case& one : cases) {
-        const std::string text = text_of(one), what = one.plan.name + "\n" + text;
+        const std::string text = testing_interop::text_of(one, kFormat);
         const models::Plan back = parsed(text, one.workload, tiles_of(one.plan));
-        expect_same(back, one.plan, what);
-        if (one.workload.num_experts > 0) {
-            expect_same_experts(back, one.plan, what);
-        }
-    }
-}
-
-TEST(Megatron, a_job_script_says_its_ranks) {
-    const Case one = case_of("mixtral-8x22b", "mixtral-8x22b");
-    Job job;
-    job.name = "job", job.program = "pretrain_gpt.py", job.settings = megatron_plan(one.workload, one.plan);
-    job.ranks = tiles_of(one.plan), job.ranks_per_node = 8, job.nodes = job.ranks / 8, job.walltime_s = 5000;
-    models::Machine machine;
-    for (const BatchSystem system : {BatchSystem::kPbs, BatchSystem::kSlurm}) {
-        const std::string script = job_script(job, system, machine);
-        EXPECT_EQ(read_launch_script(script, "job.sh").ranks, tiles_of(one.plan)) << script;
-        expect_same(parsed(script, one.workload, 0), one.plan, script);
-        EXPECT_NE(script.find("01:24:00"), std::string::npos) << script;  // 5,000 s are 83 min and 20 s
+        EXPECT_EQ(difference(back, one.plan, one.workload), "") << one.plan.name << "\n" << text;
     }
 }
 
 TEST(Megatron, what_it_cannot_do_is_refused_by_the_plans_field) {
-    const auto names = [](const std::string& error, const char* field) {
-        return error.find(std::string("$.") + field + ": found") != std::string::npos;
-    };
-    EXPECT_PRED2(names, refusal(case_of("toy-moe", "toy-pp2-ep2", {{"schedule", "gpipe"}})), "schedule");
-    EXPECT_PRED2(names, refusal(case_of("toy-moe", "toy-pp2-ep2", {{"optimizer", "sharded"}})), "optimizer");
-    EXPECT_PRED2(names, refusal(case_of("toy-moe", "toy-pp2-ep2", {{"recompute", R"(["attention"])"}})), "recompute");
-    EXPECT_PRED2(names, refusal(case_of("toy-moe", "toy-pp2-ep2", {{"routing", R"({"zipf": 1})"}})), "routing");
-    EXPECT_PRED2(names, refusal(case_of("toy-moe", "toy-pp2-ep2", {{"overlap", R"(["pp"])"}})), "overlap");
-    EXPECT_PRED2(names, refusal(case_of("toy-moe", "toy-pp2-ep2", {{"overlap", R"(["ep"])"}})), "overlap");
-    EXPECT_PRED2(names, refusal(case_of("toy-moe", "toy-tp2-dp2")), "sequence_parallel");
-    EXPECT_PRED2(names, refusal(case_of("toy-moe", "toy-ep2-dp2", {{"rank_order", R"(["ep", "dp", "pp", "tp"])"}})),
+    EXPECT_PRED2(names_field, refusal(case_of("toy-moe", "toy-pp2-ep2", {{"schedule", "gpipe"}})), "schedule");
+    EXPECT_PRED2(names_field, refusal(case_of("toy-moe", "toy-pp2-ep2", {{"optimizer", "sharded"}})), "optimizer");
+    EXPECT_PRED2(names_field, refusal(case_of("toy-moe", "toy-pp2-ep2", {{"recompute", R"(["attention"])"}})),
+                 "recompute");
+    EXPECT_PRED2(names_field, refusal(case_of("toy-moe", "toy-pp2-ep2", {{"routing", R"({"zipf": 1})"}})), "routing");
+    EXPECT_PRED2(names_field, refusal(case_of("toy-moe", "toy-pp2-ep2", {{"overlap", R"(["pp"])"}})), "overlap");
+    EXPECT_PRED2(names_field, refusal(case_of("toy-moe", "toy-pp2-ep2", {{"overlap", R"(["ep"])"}})), "overlap");
+    EXPECT_PRED2(names_field, refusal(case_of("toy-moe", "toy-tp2-dp2")), "sequence_parallel");
+    EXPECT_PRED2(names_field,
+                 refusal(case_of("toy-moe", "toy-ep2-dp2", {{"rank_order", R"(["ep", "dp", "pp", "tp"])"}})),
                  "rank_order");
-    EXPECT_PRED2(names, refusal(case_of("toy-moe", "toy-pp2-ep2", {{"rank_order", R"(["ep", "pp", "dp", "tp"])"}})),
+    EXPECT_PRED2(names_field,
+                 refusal(case_of("toy-moe", "toy-pp2-ep2", {{"rank_order", R"(["ep", "pp", "dp", "tp"])"}})),
                  "rank_order");
 }
 
 TEST(Megatron, scripts_of_others_are_read) {
-    const models::Workload workload = models::load_workload(input("workloads", "mixtral-8x7b"));
+    const models::Workload workload = workload_named("mixtral-8x7b");
     const models::Plan plan = parsed(R"(#!/bin/bash
 # --tensor-model-parallel-size 7 in a comment
 GPUS_PER_NODE=8
@@ -190,7 +108,7 @@ MORE=(--tensor-model-parallel-size 1 --pipeline-model-parallel-size 4
 }
 
 TEST(Megatron, texts_and_words_behind_the_program_count_too) {
-    const models::Workload workload = models::load_workload(input("workloads", "mixtral-8x7b"));
+    const models::Workload workload = workload_named("mixtral-8x7b");
     const models::Plan plan = parsed(R"(export GPT_ARGS="--tensor-model-parallel-size 2 \
   --sequence-parallel --bf16"
 MORE=(--train-samples $((1000 * (3 + 4))) --pipeline-model-parallel-size 2 --data-path $(cat blend.txt))
@@ -204,7 +122,7 @@ torchrun --nproc_per_node 8 --nnodes 4 pretrain_gpt.py $GPT_ARGS ${MORE[@]} --re
 }
 
 TEST(Megatron, only_what_reaches_the_program_counts) {
-    const models::Workload workload = models::load_workload(input("workloads", "llama3-70b"));
+    const models::Workload workload = workload_named("llama3-70b");
     const models::Plan plan = parsed(R"(
 GPUS=8
 TP=2
@@ -251,46 +169,37 @@ TEST(Megatron, a_model_says_how_it_is_trained) {
         return std::ranges::any_of(settings,
                                    [&](const Setting& one) { return one.name == name && one.value == value; });
     };
-    models::Workload workload = models::load_workload(input("workloads", "mixtral-8x7b"));
+    models::Workload workload = workload_named("mixtral-8x7b");
     workload.training.rope_theta = 1e6;
     workload.training.normalize_top_k = true;
     EXPECT_TRUE(has(megatron_model(workload), "--rotary-base", "1000000"));
     EXPECT_FALSE(has(megatron_model(workload), "--moe-router-pre-softmax", ""));
     workload.training.normalize_top_k = false;
     EXPECT_TRUE(has(megatron_model(workload), "--moe-router-pre-softmax", ""));
-    EXPECT_TRUE(has(megatron_model(models::load_workload(input("workloads", "deepseek-v3"))), "--qk-layernorm", ""));
+    EXPECT_TRUE(has(megatron_model(workload_named("deepseek-v3")), "--qk-layernorm", ""));
     workload.norm = models::NormKind::kNonParametric;
     EXPECT_THROW(static_cast<void>(megatron_model(workload)), InputError);
 }
 
-TEST(Megatron, a_comment_of_a_script_stays_one) {
-    Job job;
-    job.repeat = "a\ntouch here\r#";
-    for (const BatchSystem system : {BatchSystem::kPbs, BatchSystem::kSlurm}) {
-        EXPECT_EQ(job_script(job, system, {}).find("\ntouch"), std::string::npos);
-    }
-}
-
 TEST(Megatron, arguments_that_are_not_understood_are_refused_by_name) {
-    const auto names = [](const std::string& error, const char* argument) {
-        return error.find(std::string("job.sh: ") + argument + ": found") != std::string::npos;
-    };
-    EXPECT_PRED2(names, refusal_of_text("--fp8-format hybrid", 8), "--fp8-format");
-    EXPECT_PRED2(names, refusal_of_text("--moe-enable-deepep", 8), "--moe-enable-deepep");
-    EXPECT_PRED2(names, refusal_of_text("--tensor-model-parallel-size two", 8), "--tensor-model-parallel-size");
-    EXPECT_PRED2(names, refusal_of_text("--micro-batch-size 3 --global-batch-size 16", 8), "--global-batch-size");
-    EXPECT_PRED2(names, refusal_of_text("--pipeline-model-parallel-size 3", 8), "ranks");
-    EXPECT_PRED2(names, refusal_of_text("--recompute-granularity selective", 8), "--recompute-modules");
-    EXPECT_PRED2(names,
+    EXPECT_PRED2(names_setting, refusal_of_text("--fp8-format hybrid", 8), "--fp8-format");
+    EXPECT_PRED2(names_setting, refusal_of_text("--moe-enable-deepep", 8), "--moe-enable-deepep");
+    EXPECT_PRED2(names_setting, refusal_of_text("--tensor-model-parallel-size two", 8), "--tensor-model-parallel-size");
+    EXPECT_PRED2(names_setting, refusal_of_text("--micro-batch-size 3 --global-batch-size 16", 8),
+                 "--global-batch-size");
+    EXPECT_PRED2(names_setting, refusal_of_text("--pipeline-model-parallel-size 3", 8), "ranks");
+    EXPECT_PRED2(names_setting, refusal_of_text("--recompute-granularity selective", 8), "--recompute-modules");
+    EXPECT_PRED2(names_setting,
                  refusal_of_text("--pipeline-model-parallel-size 2 --pipeline-model-parallel-layout Et*16|tm*16L", 8),
                  "--pipeline-model-parallel-layout");
-    EXPECT_PRED2(names, refusal_of_text("--bf16 ${TP_ARGS} --micro-batch-size 1 ${MORE}", 8), "${MORE}");
-    EXPECT_PRED2(names, refusal_of_text("--bf16 ${TP_ARGS} --micro-batch-size 1", 8), "--bf16");
-    EXPECT_PRED2(names, refusal_of_text("--optimizer muon", 8), "--optimizer");
-    EXPECT_PRED2(names, refusal_of_text("--train-sync-interval 1", 8), "--train-sync-interval");
-    EXPECT_PRED2(names, refusal_of_text("--use-distributed-optimizer --overlap-grad-reduce", 8),
+    EXPECT_PRED2(names_setting, refusal_of_text("--bf16 ${TP_ARGS} --micro-batch-size 1 ${MORE}", 8), "${MORE}");
+    EXPECT_PRED2(names_setting, refusal_of_text("--bf16 ${TP_ARGS} --micro-batch-size 1", 8), "--bf16");
+    EXPECT_PRED2(names_setting, refusal_of_text("--optimizer muon", 8), "--optimizer");
+    EXPECT_PRED2(names_setting, refusal_of_text("--train-sync-interval 1", 8), "--train-sync-interval");
+    EXPECT_PRED2(names_setting, refusal_of_text("--use-distributed-optimizer --overlap-grad-reduce", 8),
                  "--overlap-grad-reduce");
-    EXPECT_PRED2(names, refusal_of_text("--num-experts 8 --recompute-granularity selective --recompute-modules mlp", 8),
+    EXPECT_PRED2(names_setting,
+                 refusal_of_text("--num-experts 8 --recompute-granularity selective --recompute-modules mlp", 8),
                  "--recompute-modules");
     EXPECT_NE(refusal_of_text("A=(--bf16", 8).find("does not end"), std::string::npos);
     EXPECT_NE(refusal_of_text("--bf16 'no end", 8).find("quote"), std::string::npos);

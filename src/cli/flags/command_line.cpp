@@ -8,10 +8,10 @@
 
 #include "base/closest_word.hpp"
 #include "base/error.hpp"
+#include "base/shell_word.hpp"
 #include "cli/flags/flag_texts.hpp"
 #include "cli/flags/flag_values.hpp"
 #include "cli/flags/job_size.hpp"
-#include "cli/flags/shell_word.hpp"
 #include "launch/scenario.hpp"
 
 namespace auspex::cli {

@@ -248,16 +248,35 @@ FlagText text_of(Flag flag) {
         case Flag::kTraceStep: return {"step", "N", "of a trace: ProfilerStep#N; without it the step of median length"};
         case Flag::kTraceRank:
             return {"rank", "N", "of a single trace: its rank in the plan's grid; without it what the trace says"};
-        case Flag::kFormat: return {"format", "megatron-lm", "the framework whose arguments are written"};
+        case Flag::kFormat:
+            return {"format", "WORD",
+                    "the framework that the plan is written for: megatron-lm, optimus, torchtitan or deepspeed"};
         case Flag::kJob:
             return {"job", "pbs|slurm",
                     "write a script to submit, with the time that --steps take as predicted; needs machine and stack"};
         case Flag::kTrainingLength:
             return {"sequence-length", "N", "tokens of a training sequence, which the file does not say"};
+        case Flag::kArguments:
+            return {"args", "FILE",
+                    "script or arguments of Megatron-DeepSpeed, for pp, tp and ep, which the JSON lacks"};
+        case Flag::kFunction: return {"function", "NAME", "the configuration to take, where a Python file has several"};
+        case Flag::kLink:
+            return {"link", "WORD",
+                    "what messages between two ranks cross: pair, mesh, switch, pcie, socket_out, socket_in, "
+                    "host_memory, nic or rank, as auspex calibrate --from has them"};
+        case Flag::kNodesOfRows: return {"nodes", "N", "nodes of the job, where the text does not say"};
+        case Flag::kMinBytes: return {"min-bytes", "SIZE", "leave out rows of less, such as \"64 KiB\""};
+        case Flag::kMachineText:
+            return {"machine", "TEXT", "with --library: the machine as machines/published/collectives.json names it"};
+        case Flag::kLibrary:
+            return {"library", "TEXT",
+                    "write rows for auspex collective --against instead, of this library on --machine"};
         case Flag::kWorkloadOut: return {"out", "FILE", "workload file to write; without it, it is printed"};
         case Flag::kCheckExecutor:
             return {"check-executor", nullptr,
                     "instead of the program: what of it the trainer cannot run; exit code 1 if anything"};
+        case Flag::kCsv:
+            return {"csv", "FILE", "write every number of the answer there, too, one a row, with what it is of"};
         case Flag::kJson: return {"json", nullptr, "print JSON"};
         default:
             return is_trace_flag(flag)       ? trace_flag_text(flag)

@@ -203,6 +203,13 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
         case Flag::kTraceRank: options.diff.rank = parse_whole("rank", text(), 0, kMaxCount); break;
         case Flag::kConfig: options.config = text(); break;
         case Flag::kTrainingLength: options.sequence_length = parse_count("sequence-length", text()); break;
+        case Flag::kArguments: options.import.arguments = text(); break;
+        case Flag::kFunction: options.import.function = text(); break;
+        case Flag::kLink: options.import.link = text(); break;
+        case Flag::kNodesOfRows: options.import.nodes = parse_count("nodes", text()); break;
+        case Flag::kMinBytes: options.import.min_bytes = parse_positive("min-bytes", text(), Dimension::kBytes); break;
+        case Flag::kMachineText: options.import.machine = text(); break;
+        case Flag::kLibrary: options.import.library = text(); break;
         case Flag::kCheckExecutor: options.check_executor = true; break;
         case Flag::kMaxRanks: options.max_ranks = parse_count("max-ranks", text()); break;
         case Flag::kLayouts: options.verify.layouts = parse_count("layouts", text()); break;
@@ -227,6 +234,7 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
         case Flag::kAgainst: options.search.against = text(); break;
         case Flag::kSearchCheckpoint: options.search.checkpoint = text(); break;
         case Flag::kSearchResume: options.search.resume = text(); break;
+        case Flag::kCsv: options.csv = text(); break;
         case Flag::kJson: options.json = true; break;
         default:
             (is_trace_flag(flag)       ? store_trace_flag

@@ -66,6 +66,13 @@ enum class Flag {
     kJob,
     kWorkloadOut,
     kTrainingLength,
+    kArguments,
+    kFunction,
+    kLink,
+    kNodesOfRows,
+    kMinBytes,
+    kMachineText,
+    kLibrary,
     kManualOut,
     kTrainRanks,
     kTrainStack,
@@ -126,6 +133,7 @@ enum class Flag {
     kCommGroups,
     kDurations,
     kOneCommunication,
+    kCsv,
     kJson
 };
 
@@ -218,6 +226,14 @@ struct EmitFlags {
     std::string format, job;
 };
 
+/// What the imports take by themselves.
+struct ImportFlags {
+    std::string arguments;  ///< a second file
+    std::string function, link, machine, library;
+    int nodes = 0;
+    double min_bytes = -1;  ///< below 0: not given
+};
+
 /// What writes traces, and what plays them.
 struct TraceFlags {
     std::vector<int> ranks;
@@ -250,6 +266,7 @@ struct Options {
     int global_batch = 0;
     std::vector<PlacementArgument> placements;
     std::string mode, out, trace;
+    std::string csv;  ///< file of a tidy table
     double tokens = 0;
     bool no_sensitivity = false;
     std::optional<std::uint64_t> seed;
@@ -266,6 +283,7 @@ struct Options {
     CalibrateFlags calibrate;
     SearchFlags search;
     EmitFlags emit;
+    ImportFlags import;
     DiffFlags diff;
     TraceFlags traces;
     bool json = false;

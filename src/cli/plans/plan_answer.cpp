@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/json.hpp"
+#include "cli/output/csv_file.hpp"
 #include "cli/output/plan_page.hpp"
 #include "cli/output/search_output.hpp"
 #include "cli/plans/plan_request.hpp"
@@ -75,9 +76,13 @@ void answer_search(const Options& options, const models::Inputs& inputs, const s
     warn_of_machine(inputs.machine);
     const FoundPlans found = judge_plans(inputs, options, request, std::move(result));
     write_out(inputs, options, request, found);
-    if (options.json) {
-        JsonWriter json(std::cout);
+    const auto answer = [&](std::ostream& out) {
+        JsonWriter json(out);
         write_search(json, inputs, options, found);
+    };
+    CsvFile(options).write(answer);
+    if (options.json) {
+        answer(std::cout);
     } else {
         print_search(inputs, options, found);
         if (writes_folder(options)) {

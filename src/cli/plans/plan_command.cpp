@@ -21,7 +21,7 @@ Command plan_command(void (*run)(const Options&)) {
         {Flag::kMachine, Flag::kWorkload, Flag::kTilesRange},
         {Flag::kNodesRange, Flag::kScenario, Flag::kStack, Flag::kGlobalBatch, Flag::kPlan, Flag::kWhere, Flag::kSet, Flag::kTop, Flag::kExhaustive,
          Flag::kWhatIf, Flag::kTokens, Flag::kDeadline, Flag::kObjective, Flag::kVary, Flag::kAgainst,
-         Flag::kSearchCheckpoint, Flag::kSearchResume, Flag::kOut, Flag::kJson},
+         Flag::kSearchCheckpoint, Flag::kSearchResume, Flag::kOut, Flag::kCsv, Flag::kJson},
         run,
         {{Flag::kStack, "software stack file, or the name of one in stacks/; default: the machine's default_stack"},
          {Flag::kPlan,

@@ -11,10 +11,12 @@
 #include "base/units.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/flags/input_flags.hpp"
-#include "interop/job_script.hpp"
-#include "interop/megatron.hpp"
+#include "interop/frameworks/emission_text.hpp"
+#include "interop/frameworks/frameworks.hpp"
+#include "interop/frameworks/job_script.hpp"
 #include "launch/input_files.hpp"
 #include "launch/output_locks.hpp"
+#include "models/jobs/launch_settings.hpp"
 #include "report/parts/text.hpp"
 #include "sim/predict/predict.hpp"
 
@@ -30,13 +32,6 @@ struct Emitted {
     std::string text;
     std::vector<std::string> notes;  ///< of a job: what its user should know before submitting
 };
-
-interop::Settings settings_of(const models::Workload& workload, const models::Plan& plan) {
-    interop::Settings settings = interop::megatron_model(workload);
-    const interop::Settings more = interop::megatron_plan(workload, plan);
-    settings.insert(settings.end(), more.begin(), more.end());
-    return settings;
-}
 
 /// Letters, digits and "-": what batch systems take as a name.
 std::string job_name(const std::string& workload) {
@@ -54,6 +49,12 @@ std::string walltime_text(int steps, double step_s) {
     return out.str();
 }
 
+interop::Emission emission_of(const Options& options, const Emitted& emitted, int tiles_of_node) {
+    const interop::Framework& framework = interop::framework_named(options.emit.format, "--format");
+    return framework.emit(
+        {emitted.workload, emitted.plan, tiles_of_node, options.train.steps.value_or(0), options.command_line});
+}
+
 void add_job_notes(const interop::Job& job, int tiles_of_node, std::vector<std::string>& notes) {
     constexpr double kDay_s = 86400;
     if (job.ranks % job.ranks_per_node != 0 || job.ranks_per_node < tiles_of_node) {
@@ -62,28 +63,46 @@ void add_job_notes(const interop::Job& job, int tiles_of_node, std::vector<std::
     if (job.walltime_s > kDay_s) {
         notes.emplace_back("the walltime is more than a day: the run needs checkpoints, and several jobs");
     }
-    notes.emplace_back(
-        "the array TRIAL of the script is for trying out the layout: made-up data and, with experts, forced "
-        "routing; replace it for a real run");
+    if (!job.emission.trial.empty()) {
+        notes.emplace_back(
+            "the array TRIAL of the script is for trying out the layout: made-up data and, with experts, forced "
+            "routing; replace it for a real run");
+    }
+    notes.insert(notes.end(), job.emission.notes.begin(), job.emission.notes.end());
 }
 
-Emitted emit_arguments(const Options& options) {
-    launch::require_roles(options.overrides, {"workload", "plan"});
+Emitted emit_settings(const Options& options) {
+    if (!options.stack.empty()) {
+        throw InputError("--stack", "found without --job; expected both, or none");
+    }
+    launch::require_roles(options.overrides, options.machine.empty()
+                                                 ? std::vector<std::string>{"workload", "plan"}
+                                                 : std::vector<std::string>{"workload", "plan", "machine"});
     Emitted emitted;
     emitted.workload = models::load_workload(launch::load_document("workload", options.workload, options.overrides));
     models::Plan plan = models::load_plan(launch::load_document("plan", options.plan, options.overrides));
     forget_dp(options, plan);
     emitted.plan = resolve_plan(plan, emitted.workload, options.tiles.empty() ? 0 : options.tiles.front());
-    emitted.settings = settings_of(emitted.workload, emitted.plan);
-    emitted.text = interop::arguments_text("ARGUMENTS", emitted.settings);
+    const int tiles_of_node =
+        options.machine.empty()
+            ? 0
+            : models::load_machine(launch::load_document("machine", options.machine, options.overrides)).node.tiles;
+    const interop::Emission emission = emission_of(options, emitted, tiles_of_node);
+    emitted.settings = emission.settings;
+    emitted.text = emission_text(emission);
+    emitted.notes = emission.notes;
     return emitted;
 }
 
-Emitted emit_job(const Options& options) {
-    const bool is_pbs = options.emit.job == "pbs";
-    if (!is_pbs && options.emit.job != "slurm") {
+models::BatchSystem batch_system(const Options& options) {
+    if (options.emit.job != "pbs" && options.emit.job != "slurm") {
         throw InputError("--job", "found \"" + options.emit.job + "\"; expected pbs or slurm");
     }
+    return options.emit.job == "pbs" ? models::BatchSystem::kPbs : models::BatchSystem::kSlurm;
+}
+
+Emitted emit_job(const Options& options) {
+    const models::BatchSystem system = batch_system(options);
     if (options.machine.empty() || options.stack.empty() || !options.train.steps || *options.train.steps == 0) {
         throw InputError("--job",
                          "found without --machine, --stack or --steps; expected all of them, for the walltime "
@@ -100,20 +119,17 @@ Emitted emit_job(const Options& options) {
     Emitted emitted;
     emitted.workload = inputs.workload;
     emitted.plan = resolve_plan(inputs.plan, inputs.workload, wanted.tiles);
-    emitted.settings = settings_of(emitted.workload, emitted.plan);
     interop::Job job;
-    job.name = job_name(inputs.workload.name), job.program = "pretrain_gpt.py", job.settings = emitted.settings;
-    job.settings.push_back({"--train-iters", std::to_string(*options.train.steps), "--steps"});
-    job.trial = {{"--mock-data", "", "made up"},
-                 {"--tokenizer-type", "NullTokenizer", "made up"},
-                 {"--lr", json_number(inputs.workload.training.learning_rate), "workload.training, or its default"}};
-    std::erase_if(job.settings, [&job](const interop::Setting& setting) {
-        const bool is_of_trials = setting.name == "--moe-router-force-load-balancing";
-        if (is_of_trials) {
-            job.trial.push_back({setting.name, "", "plan.routing; the router chooses nothing with it"});
-        }
-        return is_of_trials;
-    });
+    job.emission = emission_of(options, emitted, inputs.machine.node.tiles);
+    emitted.settings = job.emission.settings;
+    job.name = job_name(inputs.workload.name);
+    job.launch = models::launch_settings_of(inputs.machine_document);
+    job.environment = models::environment_of(inputs.stack_document);
+    if (job.launch.is_known && job.launch.batch != system) {
+        throw InputError("--job", "found " + options.emit.job + "; expected " +
+                                      (system == models::BatchSystem::kPbs ? "slurm" : "pbs") + ", as " +
+                                      inputs.machine.file + " says (launch.batch)");
+    }
     job.predicted_with = "predicted with stack " + inputs.stack.name + " on machine " + inputs.machine.name;
     job.ranks = tiles_of(emitted.plan), job.ranks_per_node = std::min(inputs.machine.node.tiles, job.ranks);
     job.nodes = (job.ranks + job.ranks_per_node - 1) / job.ranks_per_node;
@@ -123,7 +139,7 @@ Emitted emit_job(const Options& options) {
     job.repeat = "made by: " + options.command_line;
     emitted.notes = prediction.notes;
     add_job_notes(job, inputs.machine.node.tiles, emitted.notes);
-    emitted.text = job_script(job, is_pbs ? interop::BatchSystem::kPbs : interop::BatchSystem::kSlurm, inputs.machine);
+    emitted.text = job_script(job, system);
     return emitted;
 }
 
@@ -145,10 +161,8 @@ void print_json(const Emitted& emitted, const Options& options) {
 }  // namespace
 
 void run_emit(const Options& options) {
-    if (options.emit.format != "megatron-lm") {
-        throw InputError("--format", "found \"" + options.emit.format + "\"; expected megatron-lm");
-    }
-    const Emitted emitted = options.emit.job.empty() ? emit_arguments(options) : emit_job(options);
+    static_cast<void>(interop::framework_named(options.emit.format, "--format"));
+    const Emitted emitted = options.emit.job.empty() ? emit_settings(options) : emit_job(options);
     if (!options.out.empty()) {
         launch::OutputLocks locks(options.command_line);
         locks.take_file("--out " + options.out, options.out);

@@ -6,18 +6,13 @@
 #include <system_error>
 
 #include "base/error.hpp"
-#include "base/input_text.hpp"
 #include "base/json.hpp"
 #include "base/json_writer.hpp"
-#include "base/output_file.hpp"
 #include "base/units.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/commands/exchange/imported_file.hpp"
 #include "interop/hugging_face.hpp"
-#include "interop/launch_script.hpp"
-#include "interop/megatron.hpp"
 #include "launch/input_files.hpp"
-#include "launch/output_locks.hpp"
-#include "models/plan.hpp"
 #include "models/workload.hpp"
 #include "report/parts/text.hpp"
 
@@ -60,22 +55,6 @@ void print_text(const models::Workload& workload, const interop::ImportedWorkloa
     std::cout << "\nwritten to " << options.out << "; auspex describe --workload " << options.out << " shows more\n";
 }
 
-/// Prints the content of a file, or writes it and says so.
-bool is_printed(const std::string& text, const Options& options) {
-    if (options.out.empty()) {
-        std::cout << text;
-        return true;
-    }
-    std::error_code status;
-    if (std::filesystem::equivalent(options.config, options.out, status)) {
-        throw InputError("--out " + options.out, "found the file that is imported; expected another one");
-    }
-    launch::OutputLocks locks(options.command_line);
-    locks.take_file("--out " + options.out, options.out);
-    write_file(options.out, text);
-    return false;
-}
-
 }  // namespace
 
 void run_import_hf(const Options& options) {
@@ -101,37 +80,6 @@ void run_import_hf(const Options& options) {
     } else {
         print_text(workload, imported, options);
     }
-}
-
-void run_import_megatron(const Options& options) {
-    const interop::LaunchScript script =
-        interop::read_launch_script(read_input_file(options.config, "a script or arguments"), options.config);
-    const int ranks = options.tiles.empty() ? script.ranks : options.tiles.front();
-    if (script.arguments.empty()) {
-        throw InputError(options.config, "found no arguments; expected those of Megatron-LM, as in a launch script");
-    }
-    if (ranks == 0) {
-        throw InputError("--tiles", "found no such flag, and no ranks in " + options.config +
-                                        "; expected the number of ranks of the job");
-    }
-    const JsonDocument document =
-        JsonDocument::parse(interop::plan_of_megatron(script.arguments, options.config, ranks), options.config);
-    const models::Plan plan = models::load_plan(document);
-    if (is_printed(document.indented() + "\n", options)) {
-        return;
-    }
-    if (options.json) {
-        JsonWriter(std::cout)
-            .begin_object()
-            .member("script", options.config)
-            .member("out", options.out)
-            .member("ranks", ranks)
-            .end_object();
-        return;
-    }
-    std::cout << thousands(ranks) << " ranks = pp " << plan.pp << " x dp " << plan.dp << " x ep " << plan.ep
-              << " x etp " << plan.etp << "; tp " << plan.tp << ", cp " << plan.cp << ", micro-batches of "
-              << plan.micro_batch_size << " x " << plan.micro_batches << "\nwritten to " << options.out << "\n";
 }
 
 }  // namespace auspex::cli

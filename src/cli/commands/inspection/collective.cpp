@@ -6,6 +6,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/commands/inspection/collective_query.hpp"
 #include "cli/flags/input_flags.hpp"
+#include "cli/output/csv_file.hpp"
 #include "cli/output/prediction_output.hpp"
 #include "launch/output_locks.hpp"
 #include "launch/progress_line.hpp"
@@ -98,8 +99,9 @@ void write_texts(JsonWriter& json, const char* key, const std::vector<std::strin
     json.end_array();
 }
 
-void print_json(const report::CollectiveSweep& sweep, const network::CollectiveJob& job, const Options& options) {
-    JsonWriter json(std::cout);
+void print_json(std::ostream& out, const report::CollectiveSweep& sweep, const network::CollectiveJob& job,
+                const Options& options) {
+    JsonWriter json(out);
     json.begin_object().member("kind", sweep.kind).member("ranks", sweep.ranks);
     json.member("groups", sweep.alone ? 1 : sweep.groups).member("group_size", sweep.group_size);
     json.member("stride", sweep.stride).member("alone", sweep.alone).member("zipf", sweep.zipf);
@@ -135,12 +137,15 @@ void run_collective(const Options& options) {
     const CollectiveQuery query = read_collective(options);
     launch::OutputLocks locks(options.command_line);
     locks.take_folder("--out", options.out);
+    const CsvFile csv(options);
     const report::CollectiveSweep sweep = time_all(options, query);
     if (!options.out.empty()) {
         write_collective_sweep(sweep, options.out);
     }
+    const auto answer = [&](std::ostream& out) { print_json(out, sweep, query.job, options); };
+    csv.write(answer, {.tiles = query.job.ranks});
     if (options.json) {
-        print_json(sweep, query.job, options);
+        answer(std::cout);
         return;
     }
     std::cout << render_sweep_text(sweep) << overrides_line(options) << (options.overrides.empty() ? "" : "\n");

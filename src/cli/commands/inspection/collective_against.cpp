@@ -31,7 +31,8 @@ void refuse_other_flags(const Options& options) {
                   {"--stride", flags.stride > 0},
                   {"--alone", flags.alone},
                   {"--zipf", flags.zipf > 0},
-                  {"--out", !options.out.empty()}},
+                  {"--out", !options.out.empty()},
+                  {"--csv", !options.csv.empty()}},
                  "found beside --against, whose file has the machines, kinds, ranks and sizes; expected "
                  "--stack, --placement, --seed, --set or --json");
 }

@@ -12,7 +12,7 @@ std::vector<Command> inspection_commands() {
          "  auspex collective --against published.json",
          {Flag::kMachine, Flag::kKind, Flag::kRanks},
          {Flag::kStack, Flag::kBytes, Flag::kAlgorithm, Flag::kLevels, Flag::kGroupsOf, Flag::kStride, Flag::kAlone,
-          Flag::kZipf, Flag::kPlacement, Flag::kSeed, Flag::kAgainst, Flag::kSet, Flag::kOut, Flag::kJson},
+          Flag::kZipf, Flag::kPlacement, Flag::kSeed, Flag::kAgainst, Flag::kSet, Flag::kOut, Flag::kCsv, Flag::kJson},
          run_collective,
          {{Flag::kAgainst,
            "instead of one collective: predict every collective of a JSON file of published measurements, and print "

@@ -3,14 +3,16 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/flags/input_flags.hpp"
+#include "cli/output/csv_file.hpp"
 #include "cli/output/prediction_output.hpp"
 #include "report/parts/text.hpp"
 
 namespace auspex::cli {
 namespace {
 
-void print_json(const std::vector<predict::AblationRow>& rows, const models::Inputs& inputs, const Options& options) {
-    JsonWriter json(std::cout);
+void print_json(std::ostream& out, const std::vector<predict::AblationRow>& rows, const models::Inputs& inputs,
+                const Options& options) {
+    JsonWriter json(out);
     json.begin_object();
     write_names(json, inputs, options);
     json.member("tiles", rows.front().prediction.tiles).key("rows").begin_array();
@@ -54,10 +56,13 @@ void print_text(const std::vector<predict::AblationRow>& rows, const models::Inp
 
 void run_ablate(const Options& options) {
     const models::Inputs inputs = load_all(options);
+    const CsvFile csv(options);
     const std::vector<predict::AblationRow> rows =
         predict::ablate(inputs, options.tiles.empty() ? 0 : options.tiles.front());
+    const auto answer = [&](std::ostream& out) { print_json(out, rows, inputs, options); };
+    csv.write(answer, grid_of(inputs, rows.front().prediction.tiles));
     if (options.json) {
-        print_json(rows, inputs, options);
+        answer(std::cout);
     } else {
         print_text(rows, inputs, options);
     }

@@ -14,6 +14,7 @@
 #include "base/units.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/flags/flag_values.hpp"
+#include "cli/output/csv_file.hpp"
 #include "cli/output/prediction_output.hpp"
 #include "compare/kineto/trace/read_trace.hpp"
 #include "report/parts/text.hpp"
@@ -115,8 +116,8 @@ void write_rows(JsonWriter& json, const char* name, const std::vector<Row>& rows
     json.end_array();
 }
 
-void print_json(const Difference& difference, const Options& options) {
-    JsonWriter json(std::cout);
+void print_json(std::ostream& out, const Difference& difference, const Options& options) {
+    JsonWriter json(out);
     json.begin_object().member("before", options.diff.before).member("after", options.diff.after);
     json.key("inputs").begin_array();
     for (const auto& [name, values] : difference.inputs) {
@@ -204,8 +205,10 @@ void run_diff(const Options& options) {
                  kFound);
     const JsonDocument before = load_prediction(options.diff.before), after = load_prediction(options.diff.after);
     const Difference difference = difference_of(before.root(), after.root());
+    const auto answer = [&](std::ostream& out) { print_json(out, difference, options); };
+    CsvFile(options).write(answer);
     if (options.json) {
-        print_json(difference, options);
+        answer(std::cout);
     } else {
         print_text(difference, options);
     }

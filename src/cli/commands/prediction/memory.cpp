@@ -6,6 +6,7 @@
 #include "base/number_text.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/flags/input_flags.hpp"
+#include "cli/output/csv_file.hpp"
 #include "cli/output/prediction_output.hpp"
 #include "launch/output_locks.hpp"
 #include "report/memory/memory_page.hpp"
@@ -37,9 +38,10 @@ void write_pass(JsonWriter& json, const predict::TimedPass& pass) {
     json.end_object();
 }
 
-void print_json(const report::MemoryPage& page, const models::Inputs& inputs, const Options& options) {
+void print_json(std::ostream& out, const report::MemoryPage& page, const models::Inputs& inputs,
+                const Options& options) {
     const predict::MemoryCourse& course = page.course;
-    JsonWriter json(std::cout);
+    JsonWriter json(out);
     json.begin_object();
     write_names(json, inputs, options);
     json.member("tiles", course.tiles).member("global_batch", course.global_batch);
@@ -154,6 +156,7 @@ void run_memory(const Options& options) {
     const models::Inputs inputs = load_all(options);
     launch::OutputLocks locks(options.command_line);
     locks.take_folder("--out", options.out);
+    const CsvFile csv(options);
     report::MemoryPage page;
     page.course = predict::memory_course(inputs, options.tiles.empty() ? 0 : options.tiles.front());
     page.title = inputs.workload.name + " on " + counted(page.course.tiles, "tile") + " of " + inputs.machine.name +
@@ -164,8 +167,10 @@ void run_memory(const Options& options) {
     if (!options.out.empty()) {
         write_memory_page(page, options.out);
     }
+    const auto answer = [&](std::ostream& out) { print_json(out, page, inputs, options); };
+    csv.write(answer, grid_of(inputs, page.course.tiles));
     if (options.json) {
-        print_json(page, inputs, options);
+        answer(std::cout);
         return;
     }
     print_text(page, options);

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/flags/input_flags.hpp"
+#include "cli/output/csv_file.hpp"
 #include "cli/output/prediction_output.hpp"
 #include "launch/output_locks.hpp"
 #include "report/parts/text.hpp"
@@ -30,8 +31,9 @@ report::PlacedStep place(const models::Inputs& inputs, const PlacementArgument& 
     return step;
 }
 
-void print_json(const report::PlacementReport& report, const models::Inputs& inputs, const Options& options) {
-    JsonWriter json(std::cout);
+void print_json(std::ostream& out, const report::PlacementReport& report, const models::Inputs& inputs,
+                const Options& options) {
+    JsonWriter json(out);
     json.begin_object();
     write_names(json, inputs, options);
     json.member("tiles", report.steps.front().prediction.tiles).key("placements").begin_array();
@@ -98,6 +100,7 @@ void run_place(const Options& options) {
     const models::Inputs inputs = load_all(options);
     launch::OutputLocks locks(options.command_line);
     locks.take_folder("--out", options.out);
+    const CsvFile csv(options);
     report::PlacementReport report;
     const int tiles = options.tiles.empty() ? 0 : options.tiles.front();
     for (const PlacementArgument& placement : options.placements) {
@@ -112,8 +115,10 @@ void run_place(const Options& options) {
     if (!options.out.empty()) {
         write_placement_report(report, options.out);
     }
+    const auto answer = [&](std::ostream& out) { print_json(out, report, inputs, options); };
+    csv.write(answer);
     if (options.json) {
-        print_json(report, inputs, options);
+        answer(std::cout);
         return;
     }
     print_text(report, options);

@@ -6,6 +6,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/commands/prediction/predict_traces.hpp"
 #include "cli/flags/input_flags.hpp"
+#include "cli/output/csv_file.hpp"
 #include "cli/output/prediction_output.hpp"
 #include "launch/progress_line.hpp"
 
@@ -55,6 +56,7 @@ void run_predict(const Options& options) {
     check_lens(options);
     check_traces(options);
     const models::Inputs inputs = load_all(options);
+    const CsvFile csv(options);
     const predict::PredictResult result = predict_with(options, inputs);
     if (!options.trace.empty()) {
         write_trace(result, inputs, options);
@@ -63,8 +65,8 @@ void run_predict(const Options& options) {
     if (!options.traces.chakra.empty()) {
         chakra = write_chakra(inputs, options);
     }
-    if (options.json) {
-        JsonWriter json(std::cout);
+    const auto answer = [&](std::ostream& out) {
+        JsonWriter json(out);
         json.begin_object();
         write_names(json, inputs, options);
         write_prediction(json, result.prediction);
@@ -73,6 +75,10 @@ void run_predict(const Options& options) {
             write_chakra_json(json, *chakra, options);
         }
         json.end_object();
+    };
+    csv.write(answer);
+    if (options.json) {
+        answer(std::cout);
         return;
     }
     print_prediction(

@@ -9,6 +9,7 @@
 #include "base/units.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/flags/input_flags.hpp"
+#include "cli/output/csv_file.hpp"
 #include "cli/output/prediction_output.hpp"
 #include "launch/input_files.hpp"
 #include "launch/output_locks.hpp"
@@ -101,8 +102,9 @@ report::ScalingReport make_report(const Options& options, const models::Inputs& 
     return report;
 }
 
-void print_json(const report::ScalingReport& report, const models::Inputs& inputs, const Options& options) {
-    JsonWriter json(std::cout);
+void print_json(std::ostream& out, const report::ScalingReport& report, const models::Inputs& inputs,
+                const Options& options) {
+    JsonWriter json(out);
     json.begin_object();
     write_names(json, inputs, options);
     json.member("mode", report.mode).key("points").begin_array();
@@ -221,6 +223,7 @@ void run_scale(const Options& options) {
     }
     launch::OutputLocks locks(options.command_line);
     locks.take_folder("--out", options.out);
+    const CsvFile csv(options);
     std::vector<report::ScalePoint> points;
     launch::ProgressLine progress("sizes predicted");
     for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -238,8 +241,10 @@ void run_scale(const Options& options) {
     if (!options.out.empty()) {
         write_scaling_report(report, options.out);
     }
+    const auto answer = [&](std::ostream& out) { print_json(out, report, inputs, options); };
+    csv.write(answer);
     if (options.json) {
-        print_json(report, inputs, options);
+        answer(std::cout);
         return;
     }
     print_table(report, options);

@@ -4,6 +4,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/commands/search/plan_sizes.hpp"
 #include "cli/commands/search/plan_vary.hpp"
+#include "cli/output/csv_file.hpp"
 #include "cli/plans/plan_answer.hpp"
 #include "cli/plans/plan_checkpoint.hpp"
 #include "cli/plans/plan_request.hpp"
@@ -13,7 +14,9 @@
 #include "launch/progress_line.hpp"
 
 namespace auspex::cli {
+
 void run_plan(const Options& options) {
+    require_csv_place(options);
     if (!options.search.against.empty()) {
         return run_plan_against(options);
     }

@@ -30,7 +30,8 @@ void refuse_other_flags(const Options& options) {
                   {"--top", options.search.top > 0},
                   {"--exhaustive", options.search.exhaustive},
                   {"--what-if", options.search.what_if},
-                  {"--out", !options.out.empty()}},
+                  {"--out", !options.out.empty()},
+                  {"--csv", !options.csv.empty()}},
                  "found beside --against, whose file has the models, tiles and batches; expected "
                  "--machine, --stack, --plan, --set or --json");
 }

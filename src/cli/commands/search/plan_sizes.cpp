@@ -7,6 +7,7 @@
 #include "base/json_writer.hpp"
 #include "base/number_text.hpp"
 #include "base/units.hpp"
+#include "cli/output/csv_file.hpp"
 #include "cli/output/plan_output.hpp"
 #include "cli/output/prediction_output.hpp"
 #include "cli/plans/plan_checkpoint.hpp"
@@ -64,9 +65,9 @@ void write_plan_of(JsonWriter& json, const models::Inputs& inputs, const search:
     json.end_object();
 }
 
-void write_sizes(const models::Inputs& inputs, const Options& options, const std::vector<search::SizePoint>& points,
-                 const search::SizePoint& pick) {
-    JsonWriter json(std::cout);
+void write_sizes(std::ostream& out, const models::Inputs& inputs, const Options& options,
+                 const std::vector<search::SizePoint>& points, const search::SizePoint& pick) {
+    JsonWriter json(out);
     json.begin_object();
     write_head(json, inputs, options);
     json.member("objective", picks_cheapest(options) ? "tokens-per-node-hour" : "step-time");
@@ -198,8 +199,9 @@ std::vector<int> sizes_of_range(const Options& options, int tiles_per_node) {
                          time_text(fastest->prediction.run_time_s));
 }
 
-void write_deadline(const models::Inputs& inputs, const Options& options, const search::DeadlineResult& result) {
-    JsonWriter json(std::cout);
+void write_deadline(std::ostream& out, const models::Inputs& inputs, const Options& options,
+                    const search::DeadlineResult& result) {
+    JsonWriter json(out);
     json.begin_object();
     write_head(json, inputs, options);
     json.member("deadline_s", options.search.deadline_s).member("sizes_with_plans", result.with_plans);
@@ -252,8 +254,10 @@ void run_plan_sizes(const Options& options) {
     if (!options.out.empty()) {
         write_plan_file(options, options.out, plan_of(pick->best->candidate, inputs.plan));
     }
+    const auto answer = [&](std::ostream& out) { write_sizes(out, inputs, options, points, *pick); };
+    CsvFile(options).write(answer);
     if (options.json) {
-        write_sizes(inputs, options, points, *pick);
+        answer(std::cout);
     } else {
         print_sizes(inputs, options, points, *pick);
     }
@@ -287,8 +291,10 @@ void run_plan_deadline(const Options& options) {
     if (!options.out.empty()) {
         write_plan_file(options, options.out, plan_of(result.smallest->best->candidate, inputs.plan));
     }
+    const auto answer = [&](std::ostream& out) { write_deadline(out, inputs, options, result); };
+    CsvFile(options).write(answer);
     if (options.json) {
-        write_deadline(inputs, options, result);
+        answer(std::cout);
     } else {
         print_deadline(inputs, options, result);
     }

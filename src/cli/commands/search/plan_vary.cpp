@@ -10,6 +10,7 @@
 #include "base/json_writer.hpp"
 #include "base/number_text.hpp"
 #include "base/units.hpp"
+#include "cli/output/csv_file.hpp"
 #include "cli/output/plan_output.hpp"
 #include "cli/output/prediction_output.hpp"
 #include "cli/plans/plan_checkpoint.hpp"
@@ -128,9 +129,10 @@ const models::Plan* plan_before(const std::vector<VariedPoint>& points, std::siz
     return nullptr;
 }
 
-void write_json(const Options& options, const VariedField& field, const std::vector<VariedPoint>& points) {
+void write_json(std::ostream& out, const Options& options, const VariedField& field,
+                const std::vector<VariedPoint>& points) {
     const models::Inputs& inputs = points.front().inputs;
-    JsonWriter json(std::cout);
+    JsonWriter json(out);
     json.begin_object().member("machine", inputs.machine.name).member("stack", inputs.stack.name);
     json.member("workload", inputs.workload.name).member("version", AUSPEX_VERSION);
     json.member("tiles", options.tiles.front()).member("global_batch", options.global_batch);
@@ -223,8 +225,10 @@ void run_plan_vary(const Options& options) {
     const int signal = launch::take_caught_signal();
     if (!points.empty()) {
         warn_of_machine(points.front().inputs.machine);
+        const auto answer = [&](std::ostream& out) { write_json(out, options, field, points); };
+        CsvFile(options).write(answer);
         if (options.json) {
-            write_json(options, field, points);
+            answer(std::cout);
         } else {
             print_text(options, field, points);
         }

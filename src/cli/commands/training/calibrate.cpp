@@ -6,8 +6,8 @@
 
 #include "base/error.hpp"
 #include "base/json_writer.hpp"
+#include "base/shell_word.hpp"
 #include "cli/commands/commands.hpp"
-#include "cli/flags/shell_word.hpp"
 #include "launch/input_files.hpp"
 #include "launch/mpirun.hpp"
 #include "models/cpu/cache.hpp"

@@ -4,7 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
-#include "interop/megatron.hpp"
+#include "interop/megatron/megatron.hpp"
 
 namespace auspex::interop {
 namespace {

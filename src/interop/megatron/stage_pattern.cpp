@@ -1,15 +1,16 @@
 /// @file Patterns of stages, written out.
-#include "interop/stage_pattern.hpp"
+#include "interop/megatron/stage_pattern.hpp"
 
 #include <algorithm>
 #include <cctype>
 
 #include "base/error.hpp"
+#include "base/input_text.hpp"
 
 namespace auspex::interop {
 namespace {
 
-constexpr std::size_t kLongest = 100'000;
+constexpr std::size_t kLongest = 100'000, kLongestShown = 200;
 constexpr int kDeepest = 64;
 
 class Pattern {
@@ -26,7 +27,7 @@ class Pattern {
     }
 
     [[noreturn]] void refuse() const {
-        throw InputError(where_, "found \"" + text_ +
+        throw InputError(where_, "found \"" + printable(text_, kLongestShown) +
                                      "\"; expected stages of E, t and L between bars, with *N for repetitions, as in "
                                      "\"Et*3|(tt|)*29L\"");
     }

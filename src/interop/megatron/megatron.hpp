@@ -1,9 +1,8 @@
 #pragma once
 /// @file Plans as arguments of Megatron-LM, and back. Names: megatron/training/argument_utils.py and
 /// megatron/core/transformer/transformer_config.py of NVIDIA/Megatron-LM at d98e8a64 (2026-08-22).
-#include <map>
-#include <string>
-
+#include "interop/emission.hpp"
+#include "interop/imported_plan.hpp"
 #include "interop/settings.hpp"
 #include "models/plan.hpp"
 #include "models/workload.hpp"
@@ -22,10 +21,11 @@ namespace auspex::interop {
 /// "sharded".
 [[nodiscard]] Settings megatron_plan(const models::Workload& workload, const models::Plan& plan);
 
-/// A plan file's content from arguments of Megatron-LM; `name` is that of the file, for messages, and `ranks` the size
-/// of the job. Arguments that change no cost of a step are passed over. Throws InputError for one that is not known,
-/// for names of earlier releases, and where ranks and batch do not divide as they have to.
-[[nodiscard]] std::string plan_of_megatron(const std::map<std::string, std::string>& arguments, const std::string& name,
-                                           int ranks);
+/// Both, with what a job needs beside them.
+[[nodiscard]] Emission megatron_emission(const EmitRequest& request);
+
+/// A plan from arguments of Megatron-LM. Arguments that change no cost of a step are passed over. Throws InputError for
+/// one that is not known, for names of earlier releases, and where ranks and batch do not divide as they have to.
+[[nodiscard]] ImportedPlan plan_of_megatron(const PlanText& from);
 
 }  // namespace auspex::interop

@@ -1,5 +1,5 @@
 /// @file Names of arguments.
-#include "interop/megatron_names.hpp"
+#include "interop/megatron/megatron_names.hpp"
 
 #include <algorithm>
 

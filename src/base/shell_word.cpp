@@ -1,8 +1,8 @@
-#include "cli/flags/shell_word.hpp"
+#include "base/shell_word.hpp"
 
 #include <string_view>
 
-namespace auspex::cli {
+namespace auspex {
 
 std::string quoted_for_shell(const std::string& word) {
     constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+.,/:@%";
@@ -16,4 +16,4 @@ std::string quoted_for_shell(const std::string& word) {
     return out + "'";
 }
 
-}  // namespace auspex::cli
+}  // namespace auspex

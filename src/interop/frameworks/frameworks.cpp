@@ -1,0 +1,38 @@
+/// @file The table of frameworks.
+#include "interop/frameworks/frameworks.hpp"
+
+#include <algorithm>
+
+#include "base/closest_word.hpp"
+#include "base/error.hpp"
+#include "base/input_text.hpp"
+#include "interop/deepspeed/deepspeed.hpp"
+#include "interop/megatron/megatron.hpp"
+#include "interop/optimus/optimus.hpp"
+#include "interop/torchtitan/torchtitan.hpp"
+
+namespace auspex::interop {
+
+const std::vector<Framework>& frameworks() {
+    static const std::vector<Framework> all{{"megatron-lm", "Megatron-LM", megatron_emission, plan_of_megatron},
+                                            {"optimus", "Optimus-LM", optimus_emission, plan_of_optimus},
+                                            {"torchtitan", "torchtitan", torchtitan_emission, plan_of_torchtitan},
+                                            {"deepspeed", "DeepSpeed", deepspeed_emission, plan_of_deepspeed}};
+    return all;
+}
+
+const Framework& framework_named(const std::string& word, const std::string& flag) {
+    const auto known = std::ranges::find_if(frameworks(), [&](const Framework& one) { return one.word == word; });
+    if (known != frameworks().end()) {
+        return *known;
+    }
+    std::string list;
+    std::vector<std::string> words;
+    for (const Framework& one : frameworks()) {
+        list += (list.empty() ? "" : ", ") + std::string(one.word);
+        words.emplace_back(one.word);
+    }
+    throw InputError(flag, "found \"" + printable(word) + "\"; expected one of " + list + did_you_mean(word, words));
+}
+
+}  // namespace auspex::interop

@@ -1,0 +1,252 @@
+/// @file A plan as arguments of Megatron-LM.
+#include <array>
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+#include "interop/megatron/megatron.hpp"
+#include "interop/settings_writer.hpp"
+#include "models/stage_layers.hpp"
+
+namespace auspex::interop {
+namespace {
+
+using models::Axis;
+
+class Writer {
+ public:
+    Writer(const models::Workload& workload, const models::Plan& plan)
+        : workload_(workload), plan_(plan), out_(plan, "Megatron-LM") {}
+
+    Settings run() {
+        write_grid();
+        write_batch();
+        write_recompute();
+        write_data_parallel();
+        if (workload_.num_experts > 0) {
+            write_experts();
+        }
+        write_overlap();
+        return out_.take();
+    }
+
+ private:
+    void write_grid() {
+        out_.add("--tensor-model-parallel-size", plan_.tp, "tp");
+        out_.add("--pipeline-model-parallel-size", plan_.pp, "pp");
+        if (plan_.cp > 1) {
+            out_.add("--context-parallel-size", plan_.cp, "cp");
+        }
+        if (workload_.num_experts > 0) {
+            out_.add("--expert-model-parallel-size", plan_.ep, "ep");
+            out_.add("--expert-tensor-parallel-size", plan_.etp, "etp");
+        }
+        if (plan_.sequence_parallel) {
+            out_.add_switch("--sequence-parallel", "sequence_parallel");
+        } else if (plan_.tp > 1 && workload_.num_experts > 0) {
+            out_.refuse("sequence_parallel", "false with tp " + std::to_string(plan_.tp) + " and experts", "true");
+        }
+        if (plan_.schedule == models::ScheduleKind::kGpipe) {
+            out_.refuse("schedule", "\"gpipe\"", "\"1f1b\" or \"interleaved-1f1b\"");
+        }
+        write_stages();
+        write_order();
+    }
+
+    void write_stages() {
+        const int stages = plan_.pp * plan_.virtual_stages;
+        const bool with_embedding =
+            plan_.stages == models::StageDeal::kWithEmbedding || plan_.stages == models::StageDeal::kWithBoth;
+        const bool with_head =
+            plan_.stages == models::StageDeal::kWithHead || plan_.stages == models::StageDeal::kWithBoth;
+        const bool is_even = plan_.stages == models::StageDeal::kEven || with_embedding || with_head;
+        const int dealt = workload_.layers + (with_embedding ? 1 : 0) + (with_head ? 1 : 0);
+        if (!is_even || dealt % stages != 0) {
+            out_.add("--pipeline-model-parallel-layout",
+                     stages_text(plan_.stage_layers.empty() ? layers_dealt(workload_, models::StageDeal::kEven, stages)
+                                                            : plan_.stage_layers),
+                     "stages");
+            return;
+        }
+        if (plan_.virtual_stages > 1) {
+            out_.add("--num-virtual-stages-per-pipeline-rank", plan_.virtual_stages, "virtual_stages");
+        }
+        if (with_embedding) {
+            out_.add_switch("--account-for-embedding-in-pipeline-split", "stages");
+        }
+        if (with_head) {
+            out_.add_switch("--account-for-loss-in-pipeline-split", "stages");
+        }
+    }
+
+    /// "Et*3|t*4|t*3L": embedding, layers of each virtual stage in order, loss.
+    static std::string stages_text(const std::vector<int>& layers) {
+        std::string text = "E";
+        for (std::size_t stage = 0; stage < layers.size(); ++stage) {
+            text += stage == 0 ? "" : "|";
+            text += layers[stage] > 0 ? "t*" + std::to_string(layers[stage]) : "";
+        }
+        return "\"" + text + "L\"";
+    }
+
+    /// tp, cp, ep, dp, pp from the fastest on, or with pp before dp.
+    void write_order() {
+        constexpr std::array kStagesFirst{Axis::kPp, Axis::kDp, Axis::kEp, Axis::kTp};
+        constexpr std::array kReplicasFirst{Axis::kDp, Axis::kPp, Axis::kEp, Axis::kTp};
+        const bool says_replicas_first = plan_.rank_order == kReplicasFirst && plan_.pp > 1;
+        if (!says_replicas_first && is_order(plan_, kStagesFirst)) {
+            return;
+        }
+        if (!is_order(plan_, kReplicasFirst)) {
+            out_.refuse("rank_order", order_text(plan_.rank_order),
+                        order_text(kStagesFirst) + " or " + order_text(kReplicasFirst));
+        }
+        out_.add_switch("--use-tp-pp-dp-mapping", "rank_order");
+    }
+
+    void write_batch() {
+        const int data_parallel = data_parallel_of(plan_);
+        out_.add("--micro-batch-size", plan_.micro_batch_size, "micro_batch_size");
+        out_.add("--global-batch-size", plan_.micro_batch_size * plan_.micro_batches * data_parallel, "micro_batches");
+        if (plan_.precision != "bf16" && plan_.precision != "fp32") {
+            out_.refuse("precision", json_like(plan_.precision), "\"bf16\" or \"fp32\"");
+        }
+        if (plan_.precision == "bf16") {
+            out_.add_switch("--bf16", "precision");
+            if (plan_.gradient_bytes == 2) {
+                out_.add_switch("--grad-reduce-in-bf16", "gradient_dtype");
+            }
+        }
+    }
+    static std::string json_like(const std::string& word) { return "\"" + word + "\""; }
+
+    void write_recompute() {
+        const bool norm = plan_.recompute_norm, attention = plan_.recompute_attention, expert = plan_.recompute_expert;
+        if (norm && attention && expert) {
+            out_.add("--recompute-granularity", "full", "recompute");
+            out_.add("--recompute-method", "uniform", "recompute");
+            out_.add("--recompute-num-layers", 1, "recompute");
+        } else if (attention) {
+            out_.refuse(
+                "recompute", "\"attention\" without others",
+                "all of norm, attention and expert, or none but norm and expert: core_attn is a part of attention "
+                "only");
+        } else if (norm || expert) {
+            std::string modules = norm ? "layernorm" : "";
+            const auto add_module = [&modules](const char* module) {
+                modules += (modules.empty() ? "" : " ") + std::string(module);
+            };
+            if (expert && workload_.num_experts > 0) {
+                add_module("moe");
+            }
+            if (expert && (workload_.num_experts == 0 || workload_.first_dense_layers > 0)) {
+                add_module("mlp");
+            }
+            out_.add("--recompute-granularity", "selective", "recompute");
+            out_.add("--recompute-modules", modules, "recompute");
+        }
+    }
+
+    void write_data_parallel() {
+        switch (plan_.optimizer) {
+            case models::OptimizerSharding::kReplicated: break;
+            case models::OptimizerSharding::kSharded:
+                if (plan_.ep > 1) {
+                    out_.refuse(
+                        "optimizer", "\"sharded\" with ep " + std::to_string(plan_.ep),
+                        "\"ep-aware\" (--set plan.optimizer=ep-aware), which is how its distributed optimizer shards "
+                        "dense states and those of experts,");
+                }
+                out_.add_switch("--use-distributed-optimizer", "optimizer");
+                break;
+            case models::OptimizerSharding::kEpAware:
+                out_.add_switch("--use-distributed-optimizer", "optimizer");
+                break;
+            case models::OptimizerSharding::kFsdp:
+                out_.add_switch("--use-megatron-fsdp", "optimizer");
+                out_.add_switch("--use-distributed-optimizer", "optimizer");
+                out_.add("--ckpt-format", "fsdp_dtensor", "optimizer");
+                out_.add_switch("--no-gradient-accumulation-fusion", "optimizer");
+                out_.add("--data-parallel-sharding-strategy", "optim_grads_params", "optimizer");
+                break;
+        }
+    }
+
+    void write_experts() {
+        out_.add("--moe-token-dispatcher-type",
+                 plan_.dispatch == models::Dispatch::kAllToAll ? "alltoall" : "allgather", "dispatch");
+        if (plan_.expert_kernels != models::ExpertKernels::kLoop) {
+            out_.add_switch("--moe-grouped-gemm", "expert_kernels");
+        }
+        if (plan_.expert_kernels == models::ExpertKernels::kFused) {
+            out_.add_switch("--moe-permute-fusion", "expert_kernels");
+        }
+        switch (plan_.routing.kind) {
+            case models::RoutingDistribution::kUniform:
+                out_.add_switch("--moe-router-force-load-balancing", "routing");
+                break;
+            case models::RoutingDistribution::kLearned: break;
+            default: out_.refuse("routing", "zipf, dirichlet or a trace", "\"uniform\" or \"learned\"");
+        }
+    }
+
+    void write_overlap() {
+        if (plan_.overlap_dp) {
+            out_.add_switch("--overlap-grad-reduce", "overlap");
+            if (plan_.optimizer != models::OptimizerSharding::kReplicated) {
+                out_.add_switch("--overlap-param-gather", "overlap");
+            }
+        }
+        if (plan_.overlap_tp) {
+            out_.add_switch("--tp-comm-overlap", "overlap");
+        }
+        if (plan_.overlap_ep) {
+            out_.add_switch("--overlap-moe-expert-parallel-comm", "overlap");
+        }
+        const bool is_interleaved = plan_.schedule == models::ScheduleKind::kInterleaved1f1b;
+        if (plan_.overlap_ep &&
+            (plan_.ep == 1 || plan_.dispatch != models::Dispatch::kAllToAll || plan_.recompute_expert ||
+             plan_.precision != "bf16" || (plan_.pp > 1 && !is_interleaved))) {
+            out_.refuse(
+                "overlap", "\"ep\"",
+                "no such word, or ep above 1, alltoall, bf16, experts that are not recomputed and, with pp above 1, "
+                "interleaved-1f1b,");
+        }
+        if (plan_.overlap_pp && !is_interleaved) {
+            out_.refuse("overlap", "\"pp\" with 1f1b", "no such word, or \"interleaved-1f1b\",");
+        }
+        if (!plan_.overlap_pp && is_interleaved) {
+            out_.add_switch("--no-overlap-p2p-communication", "overlap");
+        }
+    }
+
+    const models::Workload& workload_;
+    const models::Plan& plan_;
+    SettingsWriter out_;
+};
+
+}  // namespace
+
+Settings megatron_plan(const models::Workload& workload, const models::Plan& plan) {
+    return Writer(workload, plan).run();
+}
+
+Emission megatron_emission(const EmitRequest& request) {
+    Emission emission;
+    emission.settings = megatron_model(request.workload);
+    const Settings more = megatron_plan(request.workload, request.plan);
+    emission.settings.insert(emission.settings.end(), more.begin(), more.end());
+    if (request.steps > 0) {
+        emission.settings.push_back({"--train-iters", std::to_string(request.steps), "--steps"});
+    }
+    emission.forced_routing = "--moe-router-force-load-balancing";
+    emission.trial = {
+        {"--mock-data", "", "made up"},
+        {"--tokenizer-type", "NullTokenizer", "made up"},
+        {"--lr", json_number(request.workload.training.learning_rate), "workload.training, or its default"}};
+    emission.program = "python pretrain_gpt.py";
+    emission.cuda_environment = {{"CUDA_DEVICE_MAX_CONNECTIONS", "1", "tensor and context parallelism ask for it"}};
+    return emission;
+}
+
+}  // namespace auspex::interop

@@ -1,0 +1,60 @@
+#pragma once
+/// @file Settings of a framework in the making.
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "interop/settings.hpp"
+#include "models/plan.hpp"
+
+namespace auspex::interop {
+
+/// Collects settings with the fields of the plan that they come from; refuses, by the plan's field, what the framework
+/// cannot do.
+class SettingsWriter {
+ public:
+    /// `framework` as sentences name it: "Megatron-LM".
+    SettingsWriter(const models::Plan& plan, const char* framework) : plan_(plan), framework_(framework) {}
+
+    void add(const std::string& name, const std::string& value, const std::string& field) {
+        settings_.push_back({name, value, "plan." + field});
+    }
+    void add(const std::string& name, std::int64_t value, const std::string& field) {
+        add(name, std::to_string(value), field);
+    }
+    void add_switch(const std::string& name, const std::string& field) { add(name, "", field); }
+    /// One that comes from elsewhere: "workload.sequence_length".
+    void add_from(const std::string& name, const std::string& value, const std::string& from) {
+        settings_.push_back({name, value, from});
+    }
+
+    /// Throws InputError: "FILE: $.FIELD: found FOUND; expected EXPECTED with FRAMEWORK".
+    [[noreturn]] void refuse(const char* field, const std::string& found, const std::string& expected) const;
+    /// Refuses unless it holds.
+    void require(bool holds, const char* field, const std::string& found, const std::string& expected) const {
+        if (!holds) {
+            refuse(field, found, expected);
+        }
+    }
+    /// Refuses every word of plan.overlap.
+    void require_no_overlap(const std::string& why) const;
+    /// Refuses rank_order unless it comes to `slowest_first`, axes of one rank aside.
+    void require_order(const std::array<models::Axis, 4>& slowest_first) const;
+
+    [[nodiscard]] Settings take() { return std::move(settings_); }
+
+ private:
+    const models::Plan& plan_;
+    const char* framework_;
+    Settings settings_;
+};
+
+/// Whether the plan's ranks lie as this order has them: axes of one rank may stand anywhere.
+[[nodiscard]] bool is_order(const models::Plan& plan, const std::array<models::Axis, 4>& slowest_first);
+/// ["pp", "dp", "ep", "tp"]
+[[nodiscard]] std::string order_text(const std::array<models::Axis, 4>& slowest_first);
+/// Ranks of the dense part that have a batch each: dp ep etp / (tp cp). Requires a resolved plan.
+[[nodiscard]] int data_parallel_of(const models::Plan& plan);
+
+}  // namespace auspex::interop

@@ -1,9 +1,12 @@
 /// @file auspex: picks the sub-command and turns what is thrown into one line and an exit code.
+#include <unistd.h>
+
 #include <algorithm>
 #include <csignal>
 #include <exception>
 #include <iomanip>
 #include <iostream>
+#include <optional>
 
 #include "base/closest_word.hpp"
 #include "base/error.hpp"
@@ -11,6 +14,7 @@
 #include "cli/flags/command_line.hpp"
 #include "cli/flags/input_flags.hpp"
 #include "cli/heap.hpp"
+#include "cli/output/terminal_ink.hpp"
 #include "launch/messages.hpp"
 #include "launch/train/child_run.hpp"
 
@@ -142,5 +146,12 @@ int run_auspex(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     auspex::cli::keep_heap();
+    std::optional<auspex::cli::TerminalInk> output, errors;
+    if (auspex::cli::has_color(STDOUT_FILENO)) {
+        output.emplace(std::cout);
+    }
+    if (auspex::cli::has_color(STDERR_FILENO)) {
+        errors.emplace(std::cerr);
+    }
     return auspex::cli::run_auspex(argc, argv);
 }

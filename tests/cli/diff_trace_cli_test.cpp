@@ -58,7 +58,7 @@ TEST_F(DiffTraceCli, writes_a_page_and_a_table) {
 
 TEST_F(DiffTraceCli, refuses_what_it_cannot_compare) {
     EXPECT_EQ(fault_of_refusal("diff " + kTorch + "plan.json " + kTrace, {"found a trace without --machine"}), "");
-    EXPECT_EQ(fault_of_refusal(kDiff + " --plan toy-pp2", {"--plan", "found beside a trace"}), "");
+    EXPECT_EQ(fault_of_refusal(kDiff + " --plan toy-pp2-ep2", {"--plan", "found beside a trace"}), "");
     EXPECT_EQ(fault_of_refusal(kDiff + " --step 99", {"--step 99", "found no such step", "which has 3, 4"}), "");
     EXPECT_EQ(fault_of_refusal(kDiff + " --rank 7", {"found rank 7", "expected one below 1"}), "");
     EXPECT_EQ(fault_of_refusal(kDiff + " --tiles 2", {"found a run of 1 rank", "expected 2"}), "");

@@ -18,19 +18,25 @@ constexpr std::size_t kMostKernels = 40, kMostRanks = 12;
 
 constexpr std::size_t kMostTimelineBytes = 1'500'000;
 
-/// Columns up to `left` and the last `right` ones are text, those between numbers.
-std::string table_of(const std::vector<TextRow>& rows, std::size_t left, std::size_t right, std::string_view caption,
+/// A table of rows of text: columns up to `left` and the last `right` ones are text, those between numbers; `main` stay
+/// on narrow windows.
+struct Layout {
+    std::size_t left = 1, right = 0;
+    std::vector<std::size_t> main;
+};
+
+std::string table_of(const std::vector<TextRow>& rows, const Layout& layout, std::string_view caption,
                      const TableSkills& skills = {}) {
     TableRows cells;
     for (const TextRow& row : rows) {
         std::vector<Cell>& line = cells.emplace_back();
         for (std::size_t i = 0; i < row.size(); ++i) {
-            const bool is_text = i < left || i + right >= row.size();
+            const bool is_text = i < layout.left || i + layout.right >= row.size();
             line.push_back(is_text ? Cell{row[i], i == 0 ? "part" : "any"} : number(row[i]));
         }
     }
-    for (std::size_t i = 1; i < std::min<std::size_t>(3, cells.front().size()); ++i) {
-        cells.front()[i].is_main = true;
+    for (const std::size_t column : layout.main) {
+        cells.front().at(column).is_main = true;
     }
     return html_table(cells, caption, skills);
 }
@@ -99,7 +105,7 @@ std::string constants_section(const kineto::RunDiff& diff) {
             "one by one; behind it: measured operations; spread: of measured over predicted about their "
             "middle; step with it: predicted, with this constant changed and nothing else. A constant that "
             "the trace tells nothing of is not listed.") +
-        table_of(constant_rows(diff), 2, 0, "") + html_paragraph(explained_text(diff));
+        table_of(constant_rows(diff), {2, 0, {3}}, "Values that the run has.") + html_paragraph(explained_text(diff));
     std::vector<std::string> notes;
     for (const kineto::ExplainingConstant& one : diff.constants) {
         if (!one.note.empty()) {
@@ -114,13 +120,14 @@ std::string operations_section(const kineto::RunDiff& diff) {
                "Kernel times, mean over ranks; launches and gaps are not in them. Predicted: of the "
                "operations that are matched (without any match: of all). Kernels: measured; expected: "
                "those that the stack file has.") +
-           table_of(operation_rows(diff, diff.operations.size()), 1, 0, "", {.row_name = "operations"});
+           table_of(operation_rows(diff, diff.operations.size()), {1, 0, {3}}, "Operations, measured and predicted.",
+                    {.row_name = "operations"});
 }
 
 std::string unmatched_section(const kineto::RunDiff& diff) {
     std::string out = diff.kernels.empty()
                           ? html_paragraph("Every kernel matches an operation of the plan.")
-                          : table_of(unmatched_rows(diff, kMostKernels), 3, 0,
+                          : table_of(unmatched_rows(diff, kMostKernels), {3, 0, {4}},
                                      "Kernels and collectives that match no operation, by name; mean over ranks.");
     std::vector<TextRow> rows{{"operation", "times", "predicted"}};
     for (const kineto::OperationRow& row : diff.operations) {
@@ -130,7 +137,7 @@ std::string unmatched_section(const kineto::RunDiff& diff) {
         }
     }
     return rows.size() == 1 ? out
-                            : out + table_of(rows, 1, 0,
+                            : out + table_of(rows, {1, 0, {2}},
                                              "Operations of the plan without a kernel in the trace: fused into others, "
                                              "not recorded, or not run.");
 }
@@ -139,7 +146,9 @@ std::string ranks_section(const kineto::RunDiff& diff) {
     std::vector<TextRow> rows = rank_rows(diff);
     const std::size_t left_out = rows.size() > kMostRanks + 1 ? rows.size() - kMostRanks - 1 : 0;
     rows.resize(rows.size() - left_out);
-    return table_of(rows, 2, 1, left_out > 0 ? "And " + std::to_string(left_out) + " others." : "");
+    return table_of(
+        rows, {2, 1, {2, 3}},
+        "Ranks of the trace" + (left_out > 0 ? ", and " + std::to_string(left_out) + " others." : std::string(".")));
 }
 
 std::string parts_section(const kineto::RunDiff& diff) {
@@ -148,8 +157,8 @@ std::string parts_section(const kineto::RunDiff& diff) {
         const auto spent = static_cast<kineto::Spent>(i);
         meanings.push_back({to_string(spent), meaning_of(spent)});
     }
-    return table_of(spent_rows(diff), 1, 0, "", {.is_sorted = true}) +
-           html_details("What the parts of a step mean", table_of(meanings, 2, 0, ""));
+    return table_of(spent_rows(diff), {1, 0, {1, 2}}, "Parts of the step, mean over ranks.", {.is_sorted = true}) +
+           html_details("What the parts of a step mean", table_of(meanings, {2, 0, {1}}, "Parts."));
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ std::vector<std::string> run_summary(const kineto::RunDiff& diff) {
 }
 
 std::vector<TextRow> spent_rows(const kineto::RunDiff& diff) {
-    std::vector<TextRow> rows{{"", "measured", "predicted", "difference", "share of it"}};
+    std::vector<TextRow> rows{{"part", "measured", "predicted", "difference", "share of it"}};
     const double whole = diff.measured_s - diff.predicted_s;
     for (std::size_t i = 0; i < kineto::kSpentCount; ++i) {
         if (diff.measured[i] > 0 || diff.predicted[i] > 0) {

@@ -6,23 +6,17 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 mirror=${1:-}
 work=$(mktemp -d "${TMPDIR:-/tmp}/auspex-package-XXXXXX")
-trap 'umount "$work"/*/proc 2>/dev/null || true; rm -rf --one-file-system "$work"' EXIT
+# shellcheck source=tests/install/bare_root.sh
+. tests/install/bare_root.sh
+trap leave_roots EXIT
 
-inside() { # NAME COMMAND...
-    chroot "$work/$1" env --ignore-environment PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin HOME=/root LC_ALL=C.UTF-8 "${@:2}"
-}
-install() { # PACKAGE...: into the root "deb"
-    inside deb env DEBIAN_FRONTEND=noninteractive apt-get install --yes "$@" >"$work/apt.log" 2>&1 || { cat "$work/apt.log"; return 1; }
-}
+install() { install_in deb "$@"; }
 toy=(--workload toy-moe --plan toy-ep2-dp2 --set plan.dp=1 --data /tmp/data --steps 2)
 prepare=(data prepare --input /etc/debconf.conf /etc/adduser.conf --sequence-length 64 --out /tmp/data)
 case=(--machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b)
 
 for preset in debian portable; do
-    cmake --preset $preset >/dev/null
-    cmake --build --preset $preset
-    rm -rf build/$preset/package
-    cpack --preset $preset >/dev/null
+    make_package $preset
 done
 deb=$(ls build/debian/package/*.deb) archive=$(ls build/portable/package/*.tar.gz)
 
@@ -31,10 +25,8 @@ dpkg-deb --info "$deb" | grep --after-context=99 "Architecture:"
 lintian --allow-root --tag-display-limit 0 "$deb" || true
 
 # Root folders with apt and little else.
-mmdebstrap --quiet --variant=apt bookworm "$work/portable" ${mirror:+"$mirror"}
-cp -a "$work/portable" "$work/deb"
-mount -t proc proc "$work/portable/proc"
-mount -t proc proc "$work/deb/proc"
+make_root portable "$mirror"
+make_root deb "$mirror"
 
 cp "$deb" "$work/deb/tmp/auspex.deb"
 inside deb apt-get update --quiet=2

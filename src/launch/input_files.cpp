@@ -33,7 +33,8 @@ constexpr std::array kRoleFolders{RoleFolder{"machine", "--machine ", "machines"
                                   RoleFolder{"plan", "--plan ", "plans", ".json"},
                                   RoleFolder{"layouts", "--layouts ", "plans/layouts", ".json"},
                                   RoleFolder{"measurements", "--from ", "machines/measurements", ".csv"},
-                                  RoleFolder{"published-names", "--against ", "machines/published", ".json"}};
+                                  RoleFolder{"published-names", "--against ", "machines/published", ".json"},
+                                  RoleFolder{"published-training", "", "machines/published/training", ".json"}};
 
 const RoleFolder& folder_of(const std::string& role) {
     std::string roles;

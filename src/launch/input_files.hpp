@@ -14,7 +14,7 @@ namespace auspex::launch {
 /// AUSPEX_DATA names, in the working directory, or, where AUSPEX_DATA is not set, among the data that came with the
 /// program; else a file of that very name. `role` is "machine", "stack", "workload" or "plan", whose folder is
 /// "machines", …; "layouts" (plans/layouts); "measurements" (machines/measurements, ".csv"); or "published-names"
-/// (machines/published). Throws InputError that
+/// (machines/published); or "published-training" (machines/published/training). Throws InputError that
 /// lists what is there, under the flag of the role or as `asked_by` has it: "--plans toy-dp4".
 [[nodiscard]] std::string find_input(const std::string& role, const std::string& name,
                                      const std::string& asked_by = "");

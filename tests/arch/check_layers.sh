@@ -38,9 +38,9 @@ BEGIN {
               "sim/network/collective sim/network/use sim/engine sim/graph sim/cpu sim/predict sim/search/space sim/search/bounds sim/search/state sim/search sim/search/shared sim/search/answers exec/kernels exec/data exec/system " \
               "exec/transport exec/state exec/operations exec/checkpoint exec/run exec/mpi microbench " \
               "compare/fit/cost_models compare/fit compare/evaluate " \
-              "compare/kineto/trace compare/kineto/match compare/kineto/account compare/kineto/explain compare/kineto report/parts report/traces report/run report/calibration report/comparison " \
-              "report/fabric report/training report/scaling report/memory report/plans launch launch/train workflows/calibrate workflows/compare " \
-              "workflows/verify workflows/chakra cli/flags cli/output cli/plans cli/worker cli/commands cli", order, " ")
+              "compare/kineto/trace compare/kineto/match compare/kineto/account compare/kineto/explain compare/kineto report/parts report/timeline report/traces report/run report/calibration report/comparison " \
+              "report/fabric report/training report/scaling report/memory report/plans report/prediction report/difference launch launch/train workflows/calibrate workflows/compare " \
+              "workflows/verify workflows/chakra workflows/difference cli/flags cli/output cli/plans cli/worker cli/commands cli", order, " ")
     for (i = 1; i <= n; i++) {
         level[order[i]] = i
         group[order[i]] = order[i]
@@ -52,6 +52,10 @@ BEGIN {
     apart("workflows/chakra", "workflows/calibrate")
     apart("workflows/chakra", "workflows/compare")
     apart("workflows/chakra", "workflows/verify")
+    apart("workflows/chakra", "workflows/difference")
+    apart("workflows/difference", "workflows/calibrate")
+    apart("workflows/difference", "workflows/compare")
+    apart("workflows/difference", "workflows/verify")
     apart("cli/worker", "cli/commands")
     # third-party header prefix -> rooms that may include it, in .cpp files only
     home["nlohmann/"] = "base"

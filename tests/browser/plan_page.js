@@ -1,14 +1,14 @@
 // Of the page of auspex plan, opened with #where=pp<=4&sort=memory:down: what the address asks, then what clicks do.
 probe(() => {
     const rows = () => [...document.querySelectorAll("#plans tbody tr")].filter(row => row.checkVisibility());
-    const heads = [...document.querySelectorAll("#plans th")];
+    const heads = [...document.querySelectorAll("#plans thead th")];
     const place = name => heads.findIndex(th => th.dataset.name === name);
     const numbers = name => rows().map(row => Number(row.cells[place(name)].textContent));
     const rises = (list, sign) => list.every((x, i) => i === 0 || sign * (x - list[i - 1]) >= 0);
-    const shown = () => document.getElementById("shown").textContent;
-    const where = document.getElementById("where");
+    const shown = () => document.getElementById("plans-shown").textContent;
+    const where = document.getElementById("plans-where");
     const ask = text => { where.value = text; where.dispatchEvent(new Event("input")); };
-    const press = name => heads[place(name)].querySelector("button").click();
+    const press = name => heads[place(name)].querySelector(".sort").click();
     const all = document.querySelectorAll("#plans tbody tr").length;
 
     check(where.value === "pp<=4", "the filter says " + where.value);
@@ -39,9 +39,9 @@ probe(() => {
 
     const cells = () => [...document.querySelectorAll("#map td")];
     const best = cells().filter(td => td.className.includes("exact"));
-    const step = document.querySelector("#plans tr.first").cells[place("step")].textContent;
+    const step = document.querySelector("#plans tr.best").cells[place("step")].textContent;
     check(best.some(td => td.textContent === Number(step).toPrecision(3)), "the map has the best step, exactly");
-    best[0].click();
+    best[0].firstElementChild.click();
     check(rows().length > 0 && /^pp=\d+ ep=\d+$/.test(where.value), "a cell shows its plans: " + where.value);
     check(best[0].textContent === Math.min(...numbers("step")).toPrecision(3), "the fastest of which is the cell's");
     const across = document.getElementById("columns"), head = () => document.querySelector("#map th").textContent;

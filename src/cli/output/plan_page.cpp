@@ -65,6 +65,8 @@ report::PlanPage plan_page_of(const models::Inputs& inputs, const Options& optio
     report::PlanPage page;
     page.title = inputs.workload.name + " on " + thousands(options.tiles.front()) + " tiles of " + inputs.machine.name +
                  " with " + inputs.stack.name + ": the layout";
+    page.subject =
+        inputs.workload.name + " on " + thousands(options.tiles.front()) + " tiles of " + inputs.machine.name;
     page.command = options.command_line;
     page.inputs = files_of(inputs);
     page.overrides = overrides_in_words(options);

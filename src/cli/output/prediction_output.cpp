@@ -9,6 +9,7 @@
 #include "base/units.hpp"
 #include "cli/flags/input_flags.hpp"
 #include "report/parts/text.hpp"
+#include "report/prediction/waterfall_chart.hpp"
 #include "schedule/bindings/bindings.hpp"
 
 namespace auspex::cli {
@@ -141,23 +142,10 @@ void print_losses(std::ostream& out, const predict::Prediction& p) {
     }
 }
 
-/// A row of the waterfall that is no loss, in words.
-std::string cause_in_words(const std::string& cause, const predict::Prediction& p) {
-    if (cause == "peak") {
-        return "model FLOP at " + format_quantity(p.peak_flop_per_s, Dimension::kFlopPerSecond);
-    }
-    return cause == "sustained" ? "+ rate of large GEMMs (tile.gemm_bf16)"
-           : cause == "ceiling" ? "+ GEMMs in a model (tile.gemm_ceiling)"
-           : cause == "stack"   ? "+ the stack's (kernels.gemm_efficiency)"
-                                : "+ GEMM shapes, attention, other kernels";
-}
-
 void print_waterfall(std::ostream& out, const predict::Prediction& p) {
     out << "\nFrom the peak to MFU: seconds that each adds, and the MFU of a step without those below\n";
-    bool is_loss = false;
     for (const predict::WaterfallRow& row : p.waterfall) {
-        const std::string words = is_loss ? "+ " + row.cause : cause_in_words(row.cause, p);
-        is_loss = is_loss || row.cause == "shapes";
+        const std::string words = (row.cause == "peak" ? "" : "+ ") + report::waterfall_words(row.cause, p);
         out << "  " << left(words, 41) << right(duration(row.seconds), 10) << right(percent(row.mfu), 10) << "\n";
     }
 }
@@ -269,8 +257,7 @@ void write_prediction(JsonWriter& json, const predict::Prediction& p) {
     json.member("tiles", p.tiles).member("nodes", p.nodes).member("dp", p.dp).member("data_parallel", p.data_parallel);
     json.member("pp", p.pp).member("ep", p.ep).member("etp", p.etp).member("tp", p.tp).member("cp", p.cp);
     json.member("global_batch", p.global_batch).member("tokens_per_step", p.tokens_per_step);
-    json.member("lens", to_string(p.lens))
-        .member("step_time_s", p.step_time_s);
+    json.member("lens", to_string(p.lens)).member("step_time_s", p.step_time_s);
     if (p.has_interval) {
         json.key("step_time_interval_s").begin_array();
         json.value(p.step_time_interval_s.low).value(p.step_time_interval_s.high).end_array();

@@ -13,6 +13,7 @@
 #include "base/shell_word.hpp"
 #include "base/units.hpp"
 #include "launch/train/setup.hpp"
+#include "report/parts/page.hpp"
 #include "report/parts/report_files.hpp"
 #include "report/parts/text.hpp"
 #include "report/parts/text_table.hpp"
@@ -126,7 +127,8 @@ void write_train_files(const Options& options, const exec::RunInputs& run, const
     }
     if (!options.train.plot.empty() && has_loss_to_draw(steps)) {
         const std::string title = run.workload.name + " with " + run.plan.name;
-        write_file(options.train.plot, report::standalone_svg(training_loss_chart(title, points)));
+        write_file(options.train.plot, report::standalone_svg(training_loss_chart(title, points), "Loss of " + title,
+                                                              report::source_line(options.command_line, {})));
     }
 }
 

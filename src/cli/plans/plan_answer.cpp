@@ -13,6 +13,7 @@
 #include "cli/plans/plan_request.hpp"
 #include "launch/child_process.hpp"
 #include "launch/train/child_run.hpp"
+#include "report/parts/page.hpp"
 #include "report/parts/report_files.hpp"
 #include "sim/search/answers/shut_out.hpp"
 
@@ -56,7 +57,9 @@ void write_out(const models::Inputs& inputs, const Options& options, const searc
     }
     report::write_report_file(folder / "index.html", render_plan_html(page));
     report::write_report_file(folder / "plans.json", text.str());
-    report::write_report_file(folder / "memory.svg", report::standalone_svg(pareto_chart(page)));
+    report::write_report_file(folder / "memory.svg",
+                              report::standalone_svg(pareto_chart(page), plan_headline(page),
+                                                     report::source_line(page.command, page.inputs)));
     write_plan_file(options, (folder / "best.json").string(), found.ranked.front().plan);
 }
 

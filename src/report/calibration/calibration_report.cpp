@@ -5,10 +5,10 @@
 #include <map>
 
 #include "base/statistics/interval.hpp"
+#include "base/statistics/quantiles.hpp"
 #include "base/units.hpp"
 #include "report/calibration/residual_chart.hpp"
 #include "report/parts/page.hpp"
-#include "report/parts/page_style.hpp"
 #include "report/parts/report_files.hpp"
 #include "report/parts/text.hpp"
 #include "report/parts/text_table.hpp"
@@ -69,17 +69,6 @@ std::string what_stayed(const CalibrationReport& report) {
            (stayed == 1 ? "it." : "them.");
 }
 
-std::string html_rows(const std::vector<TextRow>& rows, std::size_t left, std::string_view caption) {
-    std::vector<std::vector<Cell>> cells;
-    for (const TextRow& row : rows) {
-        std::vector<Cell>& line = cells.emplace_back();
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            line.push_back(i < left || i + 1 == row.size() ? Cell{row[i]} : number(row[i]));
-        }
-    }
-    return html_table(cells, caption);
-}
-
 std::string terms_table(const fit::Calibration& calibration) {
     std::vector<TextRow> rows{{"fit", "precision", "term", "value", "from", "to"}};
     for (const fit::FitQuality& fit : calibration.fits) {
@@ -88,9 +77,11 @@ std::string terms_table(const fit::Calibration& calibration) {
             rows.push_back({fit.name, fit.precision, term.name, text(term.value), text(term.low), text(term.high)});
         }
     }
-    return html_rows(rows, 3,
-                     "Seconds for each unit of a term: a call, a row, an element, a multiply-add of a product, a byte. "
-                     "Intervals are 95 %, from fits to resampled measurements.");
+    return html_table(cells_of(rows, 3), "Seconds for each unit of a term.") +
+           html_paragraph(
+               "Units: a call, a row, an element, a multiply-add of a product, a byte. Intervals are 95 %, from "
+               "fits to resampled measurements.",
+               "note");
 }
 
 /// The words in which all names begin; of a single name all of it. Requires that the first word is the same.
@@ -114,10 +105,40 @@ std::string title_of(const std::vector<const fit::FitQuality*>& fits) {
     return named == std::ssize(fits) ? "kernel " + head : "kernels " + head + (named > 0 ? ", …" : "_…");
 }
 
+/// Of the fits' typical errors.
+double median_error(const CalibrationReport& report) {
+    std::vector<double> errors;
+    for (const fit::FitQuality& fit : report.calibration.fits) {
+        if (fit.verdict != fit::kOneRow) {
+            errors.push_back(fit.typical_error);
+        }
+    }
+    return errors.empty() ? 0 : median(errors);
+}
+
+std::string residual_figure(const CalibrationReport& report, const std::string& title,
+                            std::span<const fit::FitQuality* const> fits, double wide) {
+    return html_figure(picture_of([&](double width) { return residual_chart(title, fits, width); }, wide),
+                       {title, wide < kPagePicture ? kResiduals : "", source_line(report.command, {})});
+}
+
+/// The fits whose typical error is largest, as far as a chart has colours.
+std::string worst_figure(const CalibrationReport& report) {
+    std::vector<const fit::FitQuality*> fits;
+    for (const fit::FitQuality& fit : report.calibration.fits) {
+        if (!fit.points.empty()) {
+            fits.push_back(&fit);
+        }
+    }
+    std::ranges::stable_sort(fits, [](const auto* a, const auto* b) { return a->typical_error > b->typical_error; });
+    fits.resize(std::min(fits.size(), kMaxResiduals));
+    return fits.empty() ? "" : residual_figure(report, "Residuals of the worst fits", fits, kColumnPicture);
+}
+
 /// Kernels by the first word of their names, so that forward and backward are neighbours; messages, collectives.
-std::string charts(const fit::Calibration& calibration) {
+std::string charts(const CalibrationReport& report) {
     std::map<std::string, std::vector<const fit::FitQuality*>> families;
-    for (const fit::FitQuality& fit : calibration.fits) {
+    for (const fit::FitQuality& fit : report.calibration.fits) {
         const std::string head = fit.name.substr(0, fit.name.find('_'));
         families[fit.kind == "kernel" ? fit.kind + " " + head : fit.kind].push_back(&fit);
     }
@@ -125,51 +146,90 @@ std::string charts(const fit::Calibration& calibration) {
     for (const auto& [family, fits] : families) {
         for (std::size_t first = 0; first < fits.size(); first += kMaxResiduals) {
             const std::size_t count = std::min(kMaxResiduals, fits.size() - first);
-            out += html_figure(residual_chart(title_of(fits), std::span(fits).subspan(first, count)), "");
+            out += residual_figure(report, title_of(fits), std::span(fits).subspan(first, count), kPagePicture);
         }
     }
     return out;
 }
 
-std::string render_html(const CalibrationReport& report) {
-    const std::string title = "Calibration of " + report.machine;
-    std::string out =
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-        "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>" +
-        html_escape(title) + "</title>\n<style>" + kPageStyle + "</style>\n</head>\n<body><main>\n<h1>" +
-        html_escape(title) + "</h1>\n" + html_paragraph(verdict_of(report), "summary");
+std::vector<Card> cards_of(const CalibrationReport& report) {
+    const std::vector<fit::FitQuality>& fits = report.calibration.fits;
+    const auto poor = std::ranges::count_if(fits, [](const fit::FitQuality& fit) { return fit.is_poor; });
+    std::size_t points = 0;
+    double worst = 0;
+    for (const fit::FitQuality& fit : fits) {
+        points += fit.points.size();
+        worst = std::max(worst, fit.worst_error);
+    }
+    return {{thousands(static_cast<double>(fits.size())), "fits"},
+            {thousands(static_cast<double>(poor)), "of them poor", poor > 0},
+            {percent(median_error(report)), "typical error of the fit in the middle"},
+            {percent(worst), "worst error, outliers apart"},
+            {thousands(static_cast<double>(points)), "measurements"},
+            {thousands(static_cast<double>(report.constants.size())), "constants"}};
+}
+
+std::string changes_section(const CalibrationReport& report) {
+    if (!report.is_from) {
+        return "";
+    }
     const fit::Calibration& calibration = report.calibration;
-    if (!calibration.warnings.empty()) {
-        out += html_heading("warnings", "Warnings") + html_list(calibration.warnings);
+    std::string out = html_table(cells_of(change_rows(calibration.changes), 1), "Constants that the rows change.") +
+                      html_paragraph("From and to: about 95 % of a law's, the smallest and largest of single rows. " +
+                                         what_stayed(report) + " Sources stand in the machine file.",
+                                     "note");
+    if (!calibration.advice.empty()) {
+        out += html_table(cells_of(change_rows(calibration.advice), 1),
+                          "Constants of the stack of which the rows speak; its file stays as it is.");
     }
-    out += html_heading("fits", "Fits") +
-           html_rows(fit_rows(calibration), 2,
-                     "A fit is good if its typical error (the median) is at most 5 % and its worst, outliers apart, at "
-                     "most 20 %, with an outlier in ten points at most; the column has the worst of all. Collectives "
-                     "are not fitted but predicted from the costs of messages.");
-    out += html_heading("residuals", "Residuals") + html_paragraph(kResiduals) + charts(calibration);
-    if (report.is_from) {
-        out += html_heading("changes", "Changed constants") +
-               html_rows(change_rows(calibration.changes), 1,
-                         "From and to: about 95 % of a law's, the smallest and largest of single rows. " +
-                             what_stayed(report) + " Sources stand in the machine file.");
-        if (!calibration.advice.empty()) {
-            out += html_rows(change_rows(calibration.advice), 1,
-                             "Constants of the stack of which the rows speak; its file stays as it is.");
-        }
-    }
-    out += html_heading("constants", "Constants") +
-           html_rows(constant_rows(report.constants), 1,
-                     report.is_from ? "All that are measured or fitted, with intervals of 95 %, assumed ones apart."
-                                    : "With intervals of 95 %, assumed ones apart; laws of kernels stand below.");
-    out += report.is_from ? "" : html_heading("terms", "Terms") + terms_table(calibration);
-    return out + html_heading("provenance", "Where this page comes from") +
-           html_paragraph("Measurements are in " + report.measurements_file + ", the machine file is " +
-                          report.machine_file + ". This command makes both again:") +
-           "<pre>" + html_escape(report.command) + "</pre>\n</main></body>\n</html>\n";
+    return out;
+}
+
+std::string fits_section(const CalibrationReport& report) {
+    TableSkills skills{.row_name = "fits", .filter_example = "gemm, or verdict=good"};
+    return html_table(cells_of(fit_rows(report.calibration), 2), "Fits and how good they are.", skills) +
+           html_paragraph(
+               "A fit is good if its typical error (the median) is at most 5 % and its worst, outliers apart, at most "
+               "20 %, with an outlier in ten points at most; the column has the worst of all. Collectives are not "
+               "fitted "
+               "but predicted from the costs of messages.",
+               "note");
+}
+
+std::string render_html(const CalibrationReport& report) {
+    FirstScreen first;
+    first.title = first.kind = "Calibration of " + report.machine;
+    first.headline = calibration_headline(report);
+    first.cards = cards_of(report);
+    first.figure = worst_figure(report);
+    first.remarks = html_paragraph(verdict_of(report));
+    const std::string constants =
+        html_table(cells_of(constant_rows(report.constants), 1),
+                   report.is_from ? "All that are measured or fitted, with intervals of 95 %, assumed ones apart."
+                                  : "With intervals of 95 %, assumed ones apart; laws of kernels stand below.");
+    const std::string provenance = html_paragraph("Measurements are in " + report.measurements_file +
+                                                  ", the machine file is " + report.machine_file + ".") +
+                                   html_provenance(report.command, {}, {});
+    return html_page(first, {{"warnings", "Warnings",
+                              report.calibration.warnings.empty() ? "" : html_list(report.calibration.warnings)},
+                             {"fits", "Fits", fits_section(report)},
+                             {"residuals", "Residuals", charts(report)},
+                             {"changes", "Changed constants", changes_section(report)},
+                             {"constants", "Constants", constants},
+                             {"terms", "Terms", report.is_from ? "" : terms_table(report.calibration)},
+                             {"provenance", "Provenance", provenance}});
 }
 
 }  // namespace
+
+std::string calibration_headline(const CalibrationReport& report) {
+    const std::vector<fit::FitQuality>& fits = report.calibration.fits;
+    const auto poor = std::ranges::count_if(fits, [](const fit::FitQuality& fit) { return fit.is_poor; });
+    const std::string all = counted(static_cast<double>(fits.size()), "fit");
+    return report.machine + ": " +
+           (poor == 0 ? "none of " + all + " poor" : thousands(static_cast<double>(poor)) + " of " + all + " poor") +
+           ", typically " + percent(median_error(report)) + " off";
+}
 
 std::string verdict_of(const CalibrationReport& report) {
     const std::vector<fit::FitQuality>& fits = report.calibration.fits;

@@ -20,6 +20,8 @@ struct CalibrationReport {
     std::size_t constants_of_machine = 0;  ///< in its file, all of them
 };
 
+/// "local: 12 of 112 fits poor, typically 1.8 % off".
+[[nodiscard]] std::string calibration_headline(const CalibrationReport& report);
 /// How many fits are good, and what the others are.
 [[nodiscard]] std::string verdict_of(const CalibrationReport& report);
 

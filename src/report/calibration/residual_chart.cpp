@@ -6,15 +6,14 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "report/parts/plot_frame.hpp"
 #include "report/parts/svg.hpp"
 #include "report/parts/text.hpp"
 
 namespace auspex::report {
 namespace {
 
-constexpr double kWidth = 960, kHeight = 330;
-constexpr double kLeft = 70, kRight = 660, kTop = 44, kBottom = 270;
-constexpr double kLegendLeft = kRight + 24, kLine = 21;
+constexpr PlotWishes kWishes{.left = 70, .names = 280, .top = 14, .height = 230};
 constexpr double kLow = 0.5, kHigh = 2;
 
 std::string name_of(const fit::FitQuality& fit) {
@@ -31,19 +30,18 @@ std::vector<double> time_ticks(double low, double high) {
     return ticks.size() < kMin ? decade_ticks(low, high) : ticks;
 }
 
-void draw_axes(Svg& svg, const SvgScale& x, const SvgScale& y) {
+void draw_axes(Svg& svg, const PlotFrame& frame, const SvgScale& x, const SvgScale& y) {
     for (const double ratio : {0.5, 0.8, 0.95, 1.0, 1.05, 1.25, 2.0}) {
-        svg.line({kLeft, y(ratio)}, {kRight, y(ratio)}, ratio == 1.0 ? "axis" : "grid");
+        svg.line({frame.left, y(ratio)}, {frame.right, y(ratio)}, ratio == 1.0 ? "axis" : "grid");
         if (ratio != 0.95 && ratio != 1.05) {  // no room beside that of 1
-            svg.text({kLeft - 8, y(ratio) + 4.5}, fixed(ratio, 2), "tick", "end");
+            svg.text({frame.left - 8, y(ratio) + 4.5}, fixed(ratio, 2), "tick", "end");
         }
     }
-    for (const double tick : time_ticks(x.low, x.high)) {
-        svg.line({x(tick), kBottom}, {x(tick), kBottom + 5}, "axis");
-        svg.text({x(tick), kBottom + 21}, duration(tick), "tick", "middle");
-    }
-    svg.text({(kLeft + kRight) / 2, kBottom + 44}, "measured", "name", "middle");
-    svg.text_upwards({18, (kTop + kBottom) / 2}, "predicted / measured", "name");
+    svg.text_upwards({14, (frame.top + frame.bottom) / 2}, "predicted / measured", "name");
+    const std::vector<double> ticks = time_ticks(x.low, x.high);
+    std::vector<std::string> texts;
+    std::transform(ticks.begin(), ticks.end(), std::back_inserter(texts), duration);
+    draw_bottom_axis(svg, frame, x, ticks, texts, "measured");
 }
 
 void draw_points(Svg& svg, const fit::FitQuality& fit, std::size_t color, const SvgScale& x, const SvgScale& y) {
@@ -54,14 +52,25 @@ void draw_points(Svg& svg, const fit::FitQuality& fit, std::size_t color, const 
             name_of(fit) + ": " + duration(seconds) + ", predicted " + duration(fit.predicted[i]);
         svg.marker({x(seconds), y(std::clamp(ratio, kLow, kHigh))}, color, css, tooltip);
     }
-    const double at = kTop + kLine * (static_cast<double>(color) + 1);
-    svg.marker({kLegendLeft, at - 4.5}, color, css, "");
-    svg.text({kLegendLeft + 14, at}, name_of(fit), "tick");
+}
+
+/// Marks have no ends: names stand one below the other at the right, or below.
+std::vector<SvgLabel> names_of(std::span<const fit::FitQuality* const> fits, const PlotFrame& frame) {
+    constexpr double kLine = 21;
+    std::vector<SvgLabel> names;
+    for (std::size_t i = 0; i < fits.size(); ++i) {
+        SvgLabel name{frame.top + kLine * (static_cast<double>(i) + 0.5), name_of(*fits[i]), "tick"};
+        name.is_led = false;
+        name.curve = static_cast<int>(i);
+        name.shape = i;
+        names.push_back(std::move(name));
+    }
+    return names;
 }
 
 }  // namespace
 
-std::string residual_chart(const std::string& title, std::span<const fit::FitQuality* const> fits) {
+std::string residual_chart(const std::string& title, std::span<const fit::FitQuality* const> fits, double width) {
     AUSPEX_CHECK(!fits.empty() && fits.size() <= kMaxResiduals, "as many fits as colours");
     double shortest = fits.front()->points.front().seconds, longest = shortest;
     for (const fit::FitQuality* fit : fits) {
@@ -70,15 +79,15 @@ std::string residual_chart(const std::string& title, std::span<const fit::FitQua
             longest = std::max(longest, point.seconds);
         }
     }
-    const SvgScale x{shortest / 1.3, longest * 1.3, kLeft, kRight, true};
-    const SvgScale y{kLow, kHigh, kBottom, kTop, true};
-    Svg svg(kWidth, kHeight, title,
-            "predicted over measured times of " + counted(static_cast<double>(fits.size()), "fit"));
-    svg.text({14, 24}, title, "total");
-    draw_axes(svg, x, y);
+    const PlotFrame frame = plot_frame(width, kWishes);
+    const SvgScale x{shortest / 1.3, longest * 1.3, frame.left, frame.right, true};
+    const SvgScale y{kLow, kHigh, frame.bottom, frame.top, true};
+    Svg svg(width, 0, title, "predicted over measured times of " + counted(static_cast<double>(fits.size()), "fit"));
+    draw_axes(svg, frame, x, y);
     for (std::size_t i = 0; i < fits.size(); ++i) {
         draw_points(svg, *fits[i], i, x, y);
     }
+    svg.set_height(draw_names(svg, frame, names_of(fits, frame), frame.right));
     return std::move(svg).finish();
 }
 

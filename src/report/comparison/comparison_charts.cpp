@@ -2,20 +2,21 @@
 #include "report/comparison/comparison_charts.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <iterator>
 #include <vector>
 
 #include "base/error.hpp"
 #include "report/comparison/comparison_text.hpp"
+#include "report/parts/plot_frame.hpp"
+#include "report/parts/row_bars.hpp"
 #include "report/parts/svg.hpp"
 #include "report/parts/text.hpp"
 
 namespace auspex::report {
 namespace {
 
-constexpr double kSide = 520, kLeft = 90, kTop = 24;
-constexpr double kRight = kLeft + kSide, kBottom = kTop + kSide;
+constexpr PlotWishes kWishes{.left = 90, .names = 240, .top = 20, .height = 520};
 constexpr std::size_t kStyles = 7;
 
 std::vector<std::string> workloads_of(const evaluate::Comparison& comparison) {
@@ -40,47 +41,54 @@ void draw_band(Svg& svg, const SvgScale& x, const SvgScale& y, double share) {
                 "band");
 }
 
-void draw_axes(Svg& svg, const SvgScale& x, const SvgScale& y) {
-    for (const double tick : decade_ticks(x.low, x.high)) {
-        svg.line({x(tick), kTop}, {x(tick), kBottom}, "grid");
-        svg.line({kLeft, y(tick)}, {kRight, y(tick)}, "grid");
-        svg.text({x(tick), kBottom + 20}, duration(tick), "tick", "middle");
-        svg.text({kLeft - 8, y(tick) + 4.5}, duration(tick), "tick", "end");
+void draw_axes(Svg& svg, const PlotFrame& frame, const SvgScale& x, const SvgScale& y) {
+    const std::vector<double> ticks = decade_ticks(x.low, x.high);
+    std::vector<std::string> texts;
+    std::transform(ticks.begin(), ticks.end(), std::back_inserter(texts), duration);
+    for (const double tick : ticks) {
+        svg.line({x(tick), frame.top}, {x(tick), frame.bottom}, "grid");
     }
-    svg.line({kLeft, kBottom}, {kRight, kBottom}, "axis");
-    svg.line({kLeft, kTop}, {kLeft, kBottom}, "axis");
-    svg.text({(kLeft + kRight) / 2, kBottom + 44}, "measured", "name", "middle");
-    svg.text_upwards({20, (kTop + kBottom) / 2}, "predicted", "name");
+    draw_value_axis(svg, frame, y, ticks, texts, "predicted");
+    draw_bottom_axis(svg, frame, x, ticks, texts, "measured");
+    svg.line({frame.left, frame.bottom}, {frame.left, frame.top}, "axis");
 }
 
-void draw_legend(Svg& svg, const std::vector<std::string>& workloads) {
-    constexpr double kX = kRight + 30, kLine = 24;
-    double y = kTop + 20;
-    for (std::size_t i = 0; i < workloads.size(); ++i, y += kLine) {
-        svg.marker({kX, y - 4.5}, i, "mark v" + std::to_string(i % kStyles), {});
-        svg.text({kX + 14, y}, workloads[i], "tick");
+std::vector<SvgLabel> names_of(const std::vector<std::string>& workloads, const PlotFrame& frame) {
+    constexpr double kLine = 24;
+    std::vector<SvgLabel> names;
+    const auto add = [&](const std::string& text, int curve, const char* css) {
+        SvgLabel name{frame.top + kLine * (static_cast<double>(names.size()) + 0.5), text, css};
+        name.is_led = false;
+        name.curve = curve;
+        name.shape = names.size();
+        names.push_back(std::move(name));
+    };
+    for (std::size_t i = 0; i < workloads.size(); ++i) {
+        add(workloads[i], static_cast<int>(i % kStyles), "tick");
     }
-    svg.text({kX - 6, y + 10}, "inner band: 5 %; outer: 12 %", "name");
+    add("inner band: 5 %; outer: 12 %", -1, "name");
+    return names;
 }
 
 }  // namespace
 
-std::string step_scatter(const evaluate::Comparison& comparison) {
+std::string step_scatter(const evaluate::Comparison& comparison, double width) {
     AUSPEX_CHECK(!comparison.cases.empty(), "a scatter plot has points");
-    constexpr double kWidth = 860, kHeight = kBottom + 60, kMargin = 1.25;
+    constexpr double kMargin = 1.25;
     double least = comparison.cases.front().measured_step_s, most = least;
     for (const evaluate::ComparedCase& one : comparison.cases) {
         least = std::min({least, one.measured_step_s, one.predicted_step_s});
         most = std::max({most, one.measured_step_s, one.predicted_step_s});
     }
-    const SvgScale x{least / kMargin, most * kMargin, kLeft, kRight, true};
-    const SvgScale y{x.low, x.high, kBottom, kTop, true};
-    Svg svg(kWidth, kHeight, "Predicted against measured step times",
+    const PlotFrame frame = plot_frame(width, kWishes);
+    const SvgScale x{least / kMargin, most * kMargin, frame.left, frame.right, true};
+    const SvgScale y{x.low, x.high, frame.bottom, frame.top, true};
+    Svg svg(width, 0, "Predicted against measured step times",
             counted(static_cast<double>(comparison.cases.size()), "layout") + ", median error " +
                 percent(comparison.errors.median_abs_error));
     draw_band(svg, x, y, 0.12);
     draw_band(svg, x, y, 0.05);
-    draw_axes(svg, x, y);
+    draw_axes(svg, frame, x, y);
     svg.line({x(x.low), y(x.low)}, {x(x.high), y(x.high)}, "ideal");
     const std::vector<std::string> workloads = workloads_of(comparison);
     for (const evaluate::ComparedCase& one : comparison.cases) {
@@ -90,44 +98,28 @@ std::string step_scatter(const evaluate::Comparison& comparison) {
                    one.plan + " on " + one.workload + ": measured " + duration(one.measured_step_s) + ", predicted " +
                        duration(one.predicted_step_s) + ", " + signed_percent(one.error));
     }
-    draw_legend(svg, workloads);
+    svg.set_height(draw_names(svg, frame, names_of(workloads, frame), frame.right));
     return std::move(svg).finish();
 }
 
-std::string operation_bars(const evaluate::Comparison& comparison) {
+std::string operation_bars(const evaluate::Comparison& comparison, double width) {
     AUSPEX_CHECK(!comparison.operations.empty(), "bars of operations");
     constexpr std::size_t kMax = 24;
-    constexpr double kWidth = 860, kEnd = 740, kRow = 26, kBar = 9, kHead = 34;
-    constexpr double kCharacter = 8, kGap = 16;  // of a name, which is not cut; beside it
-    const std::size_t count = std::min(kMax, comparison.operations.size());
-    double longest = 0;
-    for (const evaluate::OperationPair& operation : comparison.operations) {
-        longest = std::max({longest, operation.measured_s, operation.predicted_s});
-    }
-    std::size_t characters = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-        characters = std::max(characters, comparison.operations[i].name.size());
-    }
-    const double names = kCharacter * static_cast<double>(characters) + kGap;
-    const SvgScale x{0, longest, names, kEnd};
-    Svg svg(kWidth, kHead + kRow * static_cast<double>(count) + 10, "Time by operation",
-            "measured and predicted, summed over layouts");
-    svg.rect({names, 8}, 11, 11, "l0", {});
-    svg.text({names + 17, 18}, "measured", "tick");
-    svg.rect({names + 100, 8}, 11, 11, "l2", {});
-    svg.text({names + 117, 18}, "predicted", "tick");
-    double y = kHead;
-    for (std::size_t i = 0; i < count; ++i, y += kRow) {
+    RowBarChart chart{"Time by operation",
+                      "measured and predicted, summed over layouts",
+                      "seconds, summed over layouts",
+                      {},
+                      {{0, "measured"}, {2, "predicted"}}};
+    chart.text_characters = 8;
+    for (std::size_t i = 0; i < std::min(kMax, comparison.operations.size()); ++i) {
         const evaluate::OperationPair& operation = comparison.operations[i];
-        svg.text({names - 8, y + kBar + 4.5}, operation.name, "tick", "end");
-        svg.rect({names, y}, x(operation.measured_s) - names, kBar, "l0", duration(operation.measured_s));
-        svg.rect({names, y + kBar}, x(operation.predicted_s) - names, kBar, "l2", duration(operation.predicted_s));
-        if (operation.measured_s > 0) {
-            svg.text({std::max(x(operation.measured_s), x(operation.predicted_s)) + 8, y + kBar + 4.5},
-                     signed_percent(operation.predicted_s / operation.measured_s - 1), "tick");
-        }
+        const std::string error =
+            operation.measured_s > 0 ? signed_percent(operation.predicted_s / operation.measured_s - 1) : "";
+        chart.rows.push_back({operation.name,
+                              {{0, operation.measured_s, 0, {}, duration(operation.measured_s)},
+                               {0, operation.predicted_s, 2, error, duration(operation.predicted_s)}}});
     }
-    return std::move(svg).finish();
+    return row_bar_chart(chart, width);
 }
 
 }  // namespace auspex::report

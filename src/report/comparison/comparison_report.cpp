@@ -10,10 +10,9 @@
 #include "report/comparison/comparison_charts.hpp"
 #include "report/comparison/comparison_text.hpp"
 #include "report/parts/page.hpp"
-#include "report/parts/page_style.hpp"
 #include "report/parts/report_files.hpp"
 #include "report/parts/text.hpp"
-#include "report/parts/timeline_chart.hpp"
+#include "report/timeline/timeline_figure.hpp"
 
 namespace auspex::report {
 namespace {
@@ -27,8 +26,7 @@ constexpr const char* kOperations =
     "over measured, minus 1. Measured is the last step of each run, where cores had their full speed during it and it "
     "took within 10 % of the median step of its run.";
 constexpr const char* kTimelines =
-    "The same step, measured above and predicted below, on one time axis: a row is a rank. Stretches shorter than a "
-    "line of the picture go to the group that has most of it.";
+    "The same step, measured above and predicted below, on one time axis: a row is a stream of a rank.";
 constexpr const char* kTable =
     "Measured: median over runs, each the median of its steps. Noise: standard deviation of a run over the median, out "
     "of the range of up to five runs, of the quartiles of more; none of a single run. Interval: 90 %, of the "
@@ -37,6 +35,7 @@ constexpr const char* kMechanisms =
     "The same runs, predicted once more without each mechanism of the machine alone: what the error would be if nobody "
     "had thought of it. An error that gets smaller says that two of them make up for each other here.";
 constexpr const char* kNotJudged = "not judged";
+constexpr std::size_t kMeasured = 3, kPredicted = 5;  // columns of comparison_rows
 
 /// What time a layout spends on what kind of message: the pictures should have one of each.
 std::string kind_of(const evaluate::ComparedCase& one) {
@@ -75,42 +74,28 @@ std::vector<const evaluate::ComparedCase*> drawn_cases(const evaluate::Compariso
     return drawn;
 }
 
-std::string html_rows(const std::vector<std::vector<std::string>>& rows, std::size_t left, std::string_view caption) {
-    std::vector<std::vector<Cell>> cells;
-    for (const std::vector<std::string>& row : rows) {
-        std::vector<Cell>& line = cells.emplace_back();
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            line.push_back(i < left || i + 1 == row.size() ? Cell{row[i]} : number(row[i]));
-        }
-    }
-    return html_table(cells, caption);
-}
+std::string source_of(const ComparisonReport& report) { return source_line(report.command, {}); }
 
-std::string cards(const evaluate::Comparison& comparison) {
-    std::string out = "<div class=\"cards\">\n";
-    const auto add = [&out](const std::string& value, const std::string& name) {
-        out += "<div class=\"card\"><b>" + html_escape(value) + "</b><span>" + html_escape(name) + "</span></div>\n";
-    };
-    add(thousands(static_cast<double>(comparison.cases.size())), "layouts");
-    add(percent(comparison.errors.median_abs_error), "median error");
-    add(percent(comparison.errors.p90_abs_error), "90th percentile of errors");
-    add(comparison.kendall_tau ? fixed(*comparison.kendall_tau, 3) : kNotJudged,
-        "Kendall's tau; measuring twice: " + tau_of_repeats_text(comparison));
-    add(comparison.regret_of_predicted_best ? percent(*comparison.regret_of_predicted_best) : kNotJudged,
-        "lost by taking the predicted best");
-    add(noise_floor_text(comparison), "noise of a run");
-    return out + "</div>\n";
+std::vector<Card> cards_of(const evaluate::Comparison& comparison) {
+    return {{percent(comparison.errors.median_abs_error), "median error of a step"},
+            {percent(comparison.errors.p90_abs_error), "90th percentile of errors"},
+            {comparison.kendall_tau ? fixed(*comparison.kendall_tau, 3) : kNotJudged,
+             "Kendall's tau of the order; measuring twice: " + tau_of_repeats_text(comparison)},
+            {comparison.regret_of_predicted_best ? percent(*comparison.regret_of_predicted_best) : kNotJudged,
+             "lost by taking the predicted best"},
+            {noise_floor_text(comparison), "noise of a run"},
+            {thousands(static_cast<double>(comparison.cases.size())), "layouts"}};
 }
 
 std::string memory_section(const evaluate::Comparison& comparison) {
-    std::vector<std::vector<std::string>> rows{{"layout", "workload", "measured bytes", "predicted bytes", ""}};
+    std::vector<std::vector<std::string>> rows{{"layout", "workload", "measured bytes", "predicted bytes", "equal?"}};
     for (const evaluate::ComparedCase& one : comparison.cases) {
         rows.push_back(
             {one.plan, one.workload, thousands(one.measured_memory_bytes), thousands(one.predicted_memory_bytes),
              std::llround(one.measured_memory_bytes) == std::llround(one.predicted_memory_bytes) ? "equal"
                                                                                                  : "differs"});
     }
-    return html_heading("memory", "Memory") + html_rows(rows, 2, "Peak of all labels on the fullest rank.");
+    return html_table(cells_of(rows, 2), "Peak of all labels on the fullest rank.");
 }
 
 std::string verdict_list(const evaluate::Comparison& comparison) {
@@ -124,51 +109,87 @@ std::string verdict_list(const evaluate::Comparison& comparison) {
     return html_list(items);
 }
 
-std::string operations_section(const evaluate::Comparison& comparison) {
+std::string operations_section(const ComparisonReport& report) {
+    const evaluate::Comparison& comparison = report.comparison;
+    if (comparison.operations.empty()) {
+        return "";
+    }
     const std::string note = operations_note(comparison);
-    return html_heading("operations", "Operations") + html_paragraph(largest_errors_text(comparison)) +
-           (note.empty() ? "" : html_paragraph("Note: " + note)) +
-           html_figure(operation_bars(comparison), std::string(kOperations) + " " + kWhereWaitsShow);
+    return html_paragraph(largest_errors_text(comparison)) + (note.empty() ? "" : html_paragraph("Note: " + note)) +
+           html_figure(picture_of([&](double width) { return operation_bars(comparison, width); }),
+                       {"Time by operation", std::string(kOperations) + " " + kWhereWaitsShow, source_of(report)});
+}
+
+std::string timelines_section(const ComparisonReport& report) {
+    constexpr std::size_t kMostBytes = 150'000;  // of one of them: ten are a page of 2 MB with all else
+    const std::vector<const evaluate::ComparedCase*> drawn = drawn_cases(report.comparison);
+    std::string out = drawn.empty() ? "" : html_paragraph(kTimelines);
+    for (const evaluate::ComparedCase* one : drawn) {
+        out += html_timeline({{"measured, " + duration(one->measured_step_s), &*one->measured_timeline},
+                              {"predicted, " + duration(one->predicted_step_s), &*one->predicted_timeline}},
+                             {one->plan + " on " + one->workload,
+                              "Step: measured " + duration(one->measured_step_s) + ", predicted " +
+                                  duration(one->predicted_step_s) + " (" + signed_percent(one->error) + ").",
+                              source_of(report)},
+                             kMostBytes);
+    }
+    return out;
+}
+
+std::string steps_table(const evaluate::Comparison& comparison) {
+    TableRows rows = cells_of(comparison_rows(comparison), 2);
+    for (Cell& head : rows.front()) {
+        head.is_main = head.text == "predicted" || head.text == "error";
+        head.text = head.text.empty() ? "remarks" : head.text;
+    }
+    const std::vector<const evaluate::ComparedCase*> cases = worst_first(comparison);
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        rows[i + 1][kMeasured].value = cases[i]->measured_step_s;
+        rows[i + 1][kPredicted].value = cases[i]->predicted_step_s;
+    }
+    return html_table(rows, "Layouts, the worst error first.",
+                      {.row_name = "layouts", .filter_example = "small-moe, or ranks>=4"});
+}
+
+FirstScreen first_screen(const ComparisonReport& report) {
+    const evaluate::Comparison& comparison = report.comparison;
+    FirstScreen first;
+    first.title = kTitle;
+    first.kind = std::string(kTitle) + " · machine " + report.machine;
+    first.headline = comparison_headline(comparison);
+    first.cards = cards_of(comparison);
+    first.figure =
+        html_figure(picture_of([&](double width) { return step_scatter(comparison, width); }, kColumnPicture),
+                    {"Predicted against measured step times", kScatter, source_of(report)});
+    if (const std::string failed = failed_text(comparison); !failed.empty()) {
+        first.remarks += html_paragraph("Failed: " + failed, "bad");
+    }
+    if (comparison.disturbed) {
+        first.remarks +=
+            html_paragraph("Disturbed: what is measured may be too long. The table marks the layouts.", "bad");
+    }
+    first.remarks += verdict_list(comparison);
+    return first;
 }
 
 std::string render_html(const ComparisonReport& report) {
     const evaluate::Comparison& comparison = report.comparison;
-    std::string out =
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-        "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>" +
-        html_escape(kTitle) + "</title>\n<style>" + kPageStyle + "</style>\n</head>\n<body><main>\n<h1>" +
-        html_escape(kTitle) + "</h1>\n";
-    if (const std::string failed = failed_text(comparison); !failed.empty()) {
-        out += html_paragraph("Failed: " + failed, "bad");
-    }
-    if (comparison.disturbed) {
-        out += html_paragraph("Disturbed: what is measured may be too long. The table marks the layouts.", "bad");
-    }
-    out += cards(comparison) + verdict_list(comparison) + html_list(summary_lines(comparison));
-    if (!comparison.warnings.empty()) {
-        out += html_list(comparison.warnings);
-    }
-    out += html_heading("steps", "Step times") + html_figure(step_scatter(comparison), kScatter) +
-           html_rows(comparison_rows(comparison), 2, kTable);
-    if (!comparison.operations.empty()) {
-        out += operations_section(comparison);
-    }
-    if (!comparison.without.empty()) {
-        out += html_heading("mechanisms", "Mechanisms") + html_rows(mechanism_rows(comparison), 1, kMechanisms);
-    }
-    const std::vector<const evaluate::ComparedCase*> drawn = drawn_cases(comparison);
-    if (!drawn.empty()) {
-        out += html_heading("timelines", "Timelines") + html_paragraph(kTimelines);
-    }
-    for (const evaluate::ComparedCase* one : drawn) {
-        out += html_figure(
-            timeline_chart(one->plan + " on " + one->workload, *one->measured_timeline, *one->predicted_timeline),
-            "Step: measured " + duration(one->measured_step_s) + ", predicted " + duration(one->predicted_step_s) +
-                " (" + signed_percent(one->error) + ").");
-    }
-    return out + memory_section(comparison) + html_heading("provenance", "Where this page comes from") +
-           html_paragraph("Machine: " + report.machine + ". This command makes the page again; times differ:") +
-           "<pre>" + html_escape(report.command) + "</pre>\n</main></body>\n</html>\n";
+    const std::string words =
+        html_list(summary_lines(comparison)) + (comparison.warnings.empty() ? "" : html_list(comparison.warnings));
+    const std::string mechanisms = comparison.without.empty() ? ""
+                                                              : html_table(cells_of(mechanism_rows(comparison), 1),
+                                                                           "Errors without single mechanisms.") +
+                                                                    html_paragraph(kMechanisms, "note");
+    return html_page(first_screen(report),
+                     {{"words", "In words", words},
+                      {"steps", "Step times", steps_table(comparison) + html_paragraph(kTable, "note")},
+                      {"operations", "Operations", operations_section(report)},
+                      {"mechanisms", "Mechanisms", mechanisms},
+                      {"timelines", "Timelines", timelines_section(report)},
+                      {"memory", "Memory", memory_section(comparison)},
+                      {"provenance", "Provenance",
+                       html_paragraph("Machine: " + report.machine + ". What is measured differs from run to run.") +
+                           html_provenance(report.command, {}, {})}});
 }
 
 std::string cases_csv(const evaluate::Comparison& comparison) {

@@ -42,6 +42,16 @@ std::string tau_of_repeats_text(const evaluate::Comparison& comparison) {
     return comparison.kendall_tau_of_repeats ? fixed(*comparison.kendall_tau_of_repeats, 3) : kNotKnown;
 }
 
+std::string comparison_headline(const evaluate::Comparison& comparison) {
+    std::string out = counted(static_cast<double>(comparison.cases.size()), "layout") +
+                      " trained here: the step is predicted " + percent(comparison.errors.median_abs_error) +
+                      " off in the median, " + percent(comparison.errors.p90_abs_error) + " or less for nine of ten";
+    if (comparison.kendall_tau) {
+        out += "; Kendall's tau of their order is " + fixed(*comparison.kendall_tau, 2);
+    }
+    return out;
+}
+
 std::vector<std::vector<std::string>> comparison_rows(const evaluate::Comparison& comparison) {
     std::vector<std::vector<std::string>> rows{
         {"layout", "workload", "ranks", "measured", "noise", "predicted", "error", "interval", ""}};

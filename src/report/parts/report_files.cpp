@@ -1,10 +1,9 @@
-/// @file Folders, files and pictures of reports.
+/// @file Folders and files of reports.
 #include "report/parts/report_files.hpp"
 
 #include <fstream>
 
 #include "base/error.hpp"
-#include "report/parts/page_style.hpp"
 
 namespace auspex::report {
 
@@ -26,16 +25,6 @@ void write_report_file(const std::filesystem::path& file, const std::string& con
     if (!out) {
         throw InputError(file.string(), "cannot be written; a folder with write permission and free space is needed");
     }
-}
-
-std::string standalone_svg(std::string svg) {
-    const std::string tag = "<svg ";
-    const std::size_t start = svg.find(tag);
-    svg.insert(start + tag.size(), "xmlns=\"http://www.w3.org/2000/svg\" ");
-    svg.insert(svg.find('>', start) + 1,
-               std::string("\n<style>") + kPageStyle +
-                   "svg{font:15px system-ui,\"Liberation Sans\",sans-serif;background:var(--page)}</style>");
-    return svg + "\n";
 }
 
 }  // namespace auspex::report

@@ -10,7 +10,5 @@ namespace auspex::report {
 [[nodiscard]] std::filesystem::path make_report_folder(const std::string& directory, std::string_view files);
 /// Throws InputError when the file cannot be written.
 void write_report_file(const std::filesystem::path& file, const std::string& content);
-/// An inline chart as a picture of its own: with name space and style sheet.
-[[nodiscard]] std::string standalone_svg(std::string inline_svg);
 
 }  // namespace auspex::report

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/json.hpp"
 #include "report/parts/text.hpp"
 
 namespace auspex::report {
@@ -31,6 +32,15 @@ std::string element(std::string_view name, const std::string& attributes, std::s
         return open + "/>\n";
     }
     return open + "><title>" + html_escape(tooltip) + "</title></" + std::string(name) + ">\n";
+}
+
+/// As a JSON array.
+std::string quoted_list(const std::vector<std::string>& texts) {
+    std::string out = "[";
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        out += (i > 0 ? "," : "") + json_quote(texts[i]);
+    }
+    return out + "]";
 }
 
 }  // namespace
@@ -87,10 +97,8 @@ std::vector<double> decade_ticks(double low, double high) {
     return ticks;
 }
 
-Svg::Svg(double width, double height, std::string_view title, std::string_view description) {
-    out_ = "<svg role=\"img\" viewBox=\"0 0 " + fixed(width, 0) + " " + fixed(height, 0) + "\" aria-label=\"" +
-           html_escape(title) + ". " + html_escape(description) + "\">\n";
-}
+Svg::Svg(double width, double height, std::string_view title, std::string_view description)
+    : width_(width), height_(height), label_(html_escape(title) + ". " + html_escape(description)) {}
 
 void Svg::line(SvgPoint a, SvgPoint b, std::string_view css) {
     out_ += element(
@@ -163,10 +171,38 @@ void Svg::labels(const std::vector<SvgLabel>& labels, double from_x, double x) {
         if (label.swatch >= 0) {
             rect({x, label.y - kSwatch / 2}, kSwatch, kSwatch, "l" + std::to_string(label.swatch), {});
         }
-        text({x + (label.swatch >= 0 ? kSwatch + 6 : 0), label.y + 4.5}, label.text, label.css);
+        const bool has_mark = label.curve >= 0 && !label.is_led;
+        if (has_mark) {
+            marker({x + kSwatch / 2, label.y}, label.shape, "mark v" + std::to_string(label.curve), {});
+        }
+        text({x + (label.swatch >= 0 || has_mark ? kSwatch + 6 : 0), label.y + 4.5}, label.text, label.css);
     }
 }
 
-std::string Svg::finish() && { return std::move(out_) + "</svg>\n"; }
+void Svg::readout(const Readout& readout) {
+    std::string json = "{\"top\":" + fixed(readout.top, 1) + ",\"bottom\":" + fixed(readout.bottom, 1) + ",\"x\":[";
+    for (std::size_t i = 0; i < readout.x.size(); ++i) {
+        json += (i > 0 ? "," : "") + fixed(readout.x[i], 1);
+    }
+    json += "],\"heads\":" + quoted_list(readout.heads) + ",\"series\":[";
+    for (std::size_t i = 0; i < readout.series.size(); ++i) {
+        const Readout::Series& series = readout.series[i];
+        json += std::string(i > 0 ? "," : "") + "{\"name\":" + json_quote(series.name) + ",\"y\":[";
+        for (std::size_t k = 0; k < series.y.size(); ++k) {
+            json += (k > 0 ? "," : "") + (series.y[k] ? fixed(*series.y[k], 1) : std::string("null"));
+        }
+        json += "],\"texts\":" + quoted_list(series.texts) + "}";
+    }
+    std::string text;  // quotes may stand in an element, and there are many
+    for (const char c : json + "]}") {
+        text += c == '<' ? "&lt;" : c == '&' ? "&amp;" : std::string(1, c);
+    }
+    out_ += "<metadata>" + text + "</metadata>\n";
+}
+
+std::string Svg::finish() && {
+    return "<svg role=\"img\" viewBox=\"0 0 " + fixed(width_, 0) + " " + fixed(height_, 0) + "\" aria-label=\"" +
+           label_ + "\">\n" + out_ + "</svg>\n";
+}
 
 }  // namespace auspex::report

@@ -1,6 +1,7 @@
 #pragma once
 /// @file A small SVG writer: shapes with CSS classes (the page's style sheet has the colours), linear and logarithmic
 /// axes.
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,24 @@ struct SvgLabel {
     double anchor_y = 0;  ///< what it names: a leader line starts here
     int swatch = -1;      ///< colour of a square in front of the text
     bool is_led = true;   ///< false: what it names is not at the edge, no leader line
+    int curve =
+        -1;  ///< the curve (v0 …) that is drawn in front of the text below a picture; beside it, its mark, if not led
+    std::size_t shape = 0;  ///< of its marks
+    bool is_ring = false;   ///< no curve but single marks, hollow
+};
+
+/// What a crosshair shows: at each x of the picture a head, and of each series where its curve is there and what it
+/// says.
+struct Readout {
+    struct Series {
+        std::string name;
+        std::vector<std::optional<double>> y;  ///< by x; empty: no dot
+        std::vector<std::string> texts;        ///< by x; empty: nothing to say
+    };
+    double top = 0, bottom = 0;
+    std::vector<double> x;
+    std::vector<std::string> heads;
+    std::vector<Series> series;
 };
 
 /// Sorts by wanted y and moves labels apart to at least `gap`, inside [top, bottom] as far as they fit.
@@ -56,11 +75,16 @@ class Svg {
     void text_upwards(SvgPoint at, std::string_view text, std::string_view css);
     /// Labels at x with thin lines from (from_x, anchor_y) where they were moved.
     void labels(const std::vector<SvgLabel>& labels, double from_x, double x);
+    /// For the page's crosshair. Once.
+    void readout(const Readout& readout);
+    /// The height, where it is known only when everything is drawn.
+    void set_height(double height) { height_ = height; }
     /// The whole <svg> element.
     [[nodiscard]] std::string finish() &&;
 
  private:
-    std::string out_;
+    double width_, height_;
+    std::string label_, out_;
 };
 
 }  // namespace auspex::report

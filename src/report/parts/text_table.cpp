@@ -37,4 +37,24 @@ std::string text_table(const std::vector<TextRow>& rows, const std::vector<std::
     return out;
 }
 
+std::string text_parts(const std::vector<TextPart>& parts, const std::vector<std::size_t>& left) {
+    std::vector<TextRow> rows;
+    for (const TextPart& part : parts) {
+        rows.insert(rows.end(), part.rows.begin(), part.rows.end());
+    }
+    const std::string table = text_table(rows, left);
+    std::string out;
+    std::size_t at = 0;
+    for (const TextPart& part : parts) {
+        out += "\n" + part.title + (part.title.empty() ? "" : "\n");
+        for (std::size_t row = 0; row < part.rows.size(); ++row) {
+            const std::size_t end = table.find('\n', at) + 1;
+            out += table.substr(at, end - at);
+            at = end;
+        }
+        out += part.below + (part.below.empty() ? "" : "\n");
+    }
+    return out;
+}
+
 }  // namespace auspex::report

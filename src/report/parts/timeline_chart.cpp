@@ -3,20 +3,20 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <iterator>
 #include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
 #include "compare/kineto/account/run_diff.hpp"
+#include "report/parts/plot_frame.hpp"
 #include "report/parts/svg.hpp"
 #include "report/parts/text.hpp"
 
 namespace auspex::report {
 namespace {
 
-constexpr double kWidth = 960, kLeft = 84, kRight = 944, kBin = 2;
-constexpr auto kBins = static_cast<std::size_t>((kRight - kLeft) / kBin);
+constexpr double kBin = 2;
 constexpr std::size_t kNothing = kOperationGroups;
 
 enum Group : std::size_t { kAttention, kFeedForward, kExperts, kHead, kTp, kEp, kPp, kDp, kOptimizer, kUnmatched };
@@ -50,7 +50,7 @@ std::size_t heaviest(const std::array<double, kOperationGroups>& times) {
     return *most < kMin ? kNothing : static_cast<std::size_t>(most - times.begin());
 }
 
-std::vector<Row> rows_of(const schedule::Timeline& timeline, Picoseconds length) {
+std::vector<Row> rows_of(const schedule::Timeline& timeline, Picoseconds length, std::size_t bins) {
     std::vector<Row> rows;
     std::vector<std::size_t> row_of_track;
     for (const schedule::Track& track : timeline.tracks) {
@@ -61,8 +61,8 @@ std::vector<Row> rows_of(const schedule::Timeline& timeline, Picoseconds length)
             rows.push_back({track.role, {}});
         }
     }
-    std::vector<BinTimes> times(rows.size(), BinTimes(kBins));
-    const double bins_per_tick = static_cast<double>(kBins) / static_cast<double>(length);
+    std::vector<BinTimes> times(rows.size(), BinTimes(bins));
+    const double bins_per_tick = static_cast<double>(bins) / static_cast<double>(length);
     for (const schedule::Span& span : timeline.spans) {
         const std::size_t group = operation_group(timeline.tracks[span.track].stream, timeline.names[span.name]);
         add_span(times[row_of_track[span.track]], group, static_cast<double>(span.start) * bins_per_tick,
@@ -74,16 +74,8 @@ std::vector<Row> rows_of(const schedule::Timeline& timeline, Picoseconds length)
     return rows;
 }
 
-Picoseconds end_of_spans(const schedule::Timeline& timeline) {
-    Picoseconds end = 0;
-    for (const schedule::Span& span : timeline.spans) {
-        end = std::max(end, span.end);
-    }
-    return end;
-}
-
 /// Neighbouring bins of one group are one rectangle.
-void draw_row(Svg& svg, const Row& row, double y, double height) {
+void draw_row(Svg& svg, const Row& row, double left, double y, double height) {
     for (std::size_t begin = 0, end = 0; begin < row.groups.size(); begin = end) {
         const std::size_t group = row.groups[begin];
         end = begin + 1;
@@ -91,43 +83,64 @@ void draw_row(Svg& svg, const Row& row, double y, double height) {
             ++end;
         }
         if (group != kNothing) {
-            svg.rect({kLeft + kBin * static_cast<double>(begin), y}, kBin * static_cast<double>(end - begin), height,
+            svg.rect({left + kBin * static_cast<double>(begin), y}, kBin * static_cast<double>(end - begin), height,
                      "l" + std::to_string(kColors[group]), {});
         }
     }
-    svg.text({kLeft - 8, y + height / 2 + 4.5}, row.name, "tick", "end");
 }
 
-/// "matches nothing" only where something does.
-void draw_legend(Svg& svg, double y, bool has_unmatched) {
-    constexpr double kSwatch = 11, kLetter = 7.4, kGap = 16;
-    double x = kLeft;
+/// "matches nothing" only where something does. Returns where it ends.
+double draw_legend(Svg& svg, double left, double right, double y, bool has_unmatched) {
+    constexpr double kSwatch = 11, kGap = 16;
+    double x = left;
     for (std::size_t group = 0; group < kOperationGroups - (has_unmatched ? 0 : 1); ++group) {
         const std::string name = operation_group_name(group);
-        const double width = kSwatch + 6 + kLetter * static_cast<double>(name.size()) + kGap;
-        if (x + width > kRight + kGap) {
-            x = kLeft;
+        const double width = kSwatch + 6 + text_width(name.size()) + kGap;
+        if (x + width > right + kGap) {
+            x = left;
             y += 19;
         }
         svg.rect({x, y - kSwatch + 1}, kSwatch, kSwatch, "l" + std::to_string(kColors[group]), {});
         svg.text({x + kSwatch + 6, y}, name, "tick");
         x += width;
     }
+    return y;
 }
 
-void draw_axis(Svg& svg, Picoseconds length, double top, double y) {
+void draw_axis(Svg& svg, const PlotFrame& frame, Picoseconds length) {
     constexpr int kTicks = 8;
     constexpr double kMilli = 1e3;
     const double longest = to_seconds(length) * kMilli;
-    const SvgScale x{0, longest, kLeft, kRight};
-    const std::vector<double> ticks = round_ticks(0, longest, kTicks);
+    const SvgScale x{0, longest, frame.left, frame.right};
+    std::vector<double> ticks = round_ticks(0, longest, kTicks);
+    std::vector<std::string> texts;
+    const int decimals = decimals_of_step(ticks[1] - ticks[0]);
+    std::erase_if(ticks, [longest](double tick) { return tick > longest; });
     for (const double tick : ticks) {
-        if (tick <= longest) {
-            svg.line({x(tick), top}, {x(tick), y}, "grid");
-            svg.text({x(tick), y + 17}, fixed(tick, decimals_of_step(ticks[1] - ticks[0])), "tick", "middle");
-        }
+        svg.line({x(tick), frame.top}, {x(tick), frame.bottom}, "grid");
+        texts.push_back(fixed(tick, decimals));
     }
-    svg.text({(kLeft + kRight) / 2, y + 37}, "milliseconds", "name", "middle");
+    draw_bottom_axis(svg, frame, x, ticks, texts, "milliseconds");
+}
+
+/// Where the picture's rows stand.
+struct RowHeights {
+    double row = 0;
+    static constexpr double kGap = 2, kTitle = 22, kBetween = 14, kName = 14;
+};
+
+/// Rows from `y` down, with the names that have room; returns where the last one ends.
+double draw_rows(Svg& svg, const std::vector<Row>& rows, const PlotFrame& frame, const RowHeights& heights, double y) {
+    double named = y - RowHeights::kName;
+    for (const Row& row : rows) {
+        draw_row(svg, row, frame.left, y, heights.row);
+        if (y - named >= RowHeights::kName) {
+            svg.text({frame.left - 8, y + heights.row / 2 + 4.5}, row.name, "tick", "end");
+            named = y;
+        }
+        y += heights.row + RowHeights::kGap;
+    }
+    return y;
 }
 
 }  // namespace
@@ -169,37 +182,55 @@ const char* operation_group_name(std::size_t group) {
     return kNames[group];
 }
 
-std::string timeline_chart(const std::string& title, const schedule::Timeline& measured,
-                           const schedule::Timeline& predicted) {
-    constexpr double kTop = 84, kHead = 22, kBetween = 14, kMaxRow = 22, kMinRow = 11, kRowGap = 2, kAxis = 48;
-    constexpr double kAllRows = 260;
-    const Picoseconds length = std::max(end_of_spans(measured), end_of_spans(predicted));
-    AUSPEX_CHECK(length > 0, "a timeline that is drawn has spans");
-    const std::array<std::vector<Row>, 2> panels{rows_of(measured, length), rows_of(predicted, length)};
-    const auto most_rows = static_cast<double>(std::max(panels[0].size(), panels[1].size()));
-    const double row_height = std::clamp(kAllRows / most_rows, kMinRow, kMaxRow);
-    const double rows = static_cast<double>(panels[0].size() + panels[1].size());
-    const double bottom = kTop + 2 * kHead + kBetween + rows * (row_height + kRowGap);
-    Svg svg(kWidth, bottom + kAxis, title,
-            "measured: " + duration(to_seconds(end_of_spans(measured))) +
-                ", predicted: " + duration(to_seconds(end_of_spans(predicted))));
-    svg.text({14, 24}, title, "total");
-    draw_legend(
-        svg, 50,
-        std::find(measured.names.begin(), measured.names.end(), kineto::kUnmatchedSpan) != measured.names.end());
-    draw_axis(svg, length, kTop, bottom);
-    double y = kTop;
-    for (const bool is_predicted : {false, true}) {
-        const schedule::Timeline& timeline = is_predicted ? predicted : measured;
-        svg.text({kLeft, y + kHead - 7},
-                 (is_predicted ? "predicted, " : "measured, ") + duration(to_seconds(end_of_spans(timeline))), "label");
-        y += kHead;
-        for (const Row& row : panels[is_predicted ? 1 : 0]) {
-            draw_row(svg, row, y, row_height);
-            y += row_height + kRowGap;
-        }
-        y += kBetween;
+int operation_group_color(std::size_t group) {
+    AUSPEX_CHECK(group < kOperationGroups, "a group of operations");
+    return kColors[group];
+}
+
+Picoseconds end_of_spans(const schedule::Timeline& timeline) {
+    Picoseconds end = 0;
+    for (const schedule::Span& span : timeline.spans) {
+        end = std::max(end, span.end);
     }
+    return end;
+}
+
+std::string timeline_chart(const std::string& title, const std::vector<TimelinePanel>& panels, double width) {
+    constexpr double kMaxRow = 22, kMinRow = 5, kAllRows = 260;
+    PlotFrame frame = plot_frame(width, {.left = 84, .names = 16});
+    const auto bins = static_cast<std::size_t>((frame.right - frame.left) / kBin);
+    Picoseconds length = 0;
+    bool has_unmatched = false;
+    for (const TimelinePanel& panel : panels) {
+        length = std::max(length, end_of_spans(*panel.timeline));
+        has_unmatched = has_unmatched ||
+                        std::ranges::find(panel.timeline->names, kineto::kUnmatchedSpan) != panel.timeline->names.end();
+    }
+    AUSPEX_CHECK(length > 0, "a timeline that is drawn has spans");
+    std::vector<std::vector<Row>> rows;
+    std::size_t most = 0;
+    for (const TimelinePanel& panel : panels) {
+        rows.push_back(rows_of(*panel.timeline, length, bins));
+        most = std::max(most, rows.back().size());
+    }
+    const RowHeights heights{std::clamp(kAllRows / static_cast<double>(most), kMinRow, kMaxRow)};
+    Svg svg(width, 0, title, panels.size() == 1 ? "operations over time" : "one above the other");
+    frame.top = draw_legend(svg, frame.is_phone ? 8 : frame.left, frame.right, 18, has_unmatched) + 16;
+    frame.bottom = frame.top;
+    for (std::size_t i = 0; i < panels.size(); ++i) {
+        frame.bottom += (panels[i].title.empty() ? 0 : RowHeights::kTitle) + (i > 0 ? RowHeights::kBetween : 0) +
+                        static_cast<double>(rows[i].size()) * (heights.row + RowHeights::kGap);
+    }
+    draw_axis(svg, frame, length);
+    double y = frame.top;
+    for (std::size_t i = 0; i < panels.size(); ++i) {
+        if (!panels[i].title.empty()) {
+            svg.text({frame.left, y + 15}, panels[i].title, "label");
+            y += RowHeights::kTitle;
+        }
+        y = draw_rows(svg, rows[i], frame, heights, y) + RowHeights::kBetween;
+    }
+    svg.set_height(frame.bottom + kBelowAxis);
     return std::move(svg).finish();
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <set>
 
+#include "report/parts/plot_frame.hpp"
 #include "report/parts/svg.hpp"
 #include "report/parts/text.hpp"
 #include "report/plans/plan_page.hpp"
@@ -10,12 +11,12 @@
 namespace auspex::report {
 namespace {
 
-constexpr double kWidth = 860, kHeight = 440;
-constexpr double kLeft = 66, kRight = 830, kTop = 30, kBottom = 380;
+constexpr PlotWishes kWishes{.left = 66, .names = 0, .top = 30, .height = 350};
 constexpr double kMost = 4;  // times the best step: slower plans are left out
 constexpr double kCell = 4;  // of the cloud, in pixels: one dot each
 
 struct Frame {
+    PlotFrame plot;
     SvgScale x, y;
     [[nodiscard]] SvgPoint at(double step_s, double bytes) const { return {x(step_s), y(bytes / 1e9)}; }
     [[nodiscard]] SvgPoint at(const search::EvaluatedPlan& plan) const {
@@ -23,7 +24,7 @@ struct Frame {
     }
 };
 
-Frame frame_of(const PlanPage& page) {
+Frame frame_of(const PlanPage& page, double width) {
     const double best_s = page.ranked.front().prediction.step_time_s;
     double low_s = best_s, high_s = best_s * 1.1, top = page.result.capacity_bytes;
     const auto reach = [&](double step_s, double bytes) {
@@ -37,25 +38,26 @@ Frame frame_of(const PlanPage& page) {
     for (const search::ShutOut& one : page.shut_out.fastest) {
         reach(to_seconds(one.plan.step), one.plan.memory_peak_bytes);
     }
-    return {{low_s * 0.97, high_s * 1.03, kLeft, kRight, true}, {0, top / 1e9 * 1.06, kBottom, kTop}};
+    const PlotFrame plot = plot_frame(width, kWishes);
+    return {
+        plot, {low_s * 0.97, high_s * 1.03, plot.left, plot.right, true}, {0, top / 1e9 * 1.06, plot.bottom, plot.top}};
 }
 
 void draw_axes(Svg& svg, const Frame& frame) {
+    const PlotFrame& plot = frame.plot;
     const std::vector<double> ticks = round_ticks(0, frame.y.high, 6);
+    std::vector<std::string> texts;
     for (const double tick : ticks) {
-        if (tick <= frame.y.high) {
-            svg.line({kLeft, frame.y(tick)}, {kRight, frame.y(tick)}, "grid");
-            svg.text({kLeft - 8, frame.y(tick) + 4.5}, fixed(tick, decimals_of_step(ticks[1] - ticks[0])), "tick",
-                     "end");
-        }
+        texts.push_back(fixed(tick, decimals_of_step(ticks[1] - ticks[0])));
     }
-    for (const double tick : decade_ticks(frame.x.low, frame.x.high)) {
-        svg.line({frame.x(tick), kTop}, {frame.x(tick), kBottom}, "grid");
-        svg.text({frame.x(tick), kBottom + 20}, significant(tick), "tick", "middle");
+    draw_value_axis(svg, plot, frame.y, ticks, texts, "GB of the fullest tile");
+    const std::vector<double> steps = decade_ticks(frame.x.low, frame.x.high);
+    std::vector<std::string> step_texts;
+    for (const double step : steps) {
+        svg.line({frame.x(step), plot.top}, {frame.x(step), plot.bottom}, "grid");
+        step_texts.push_back(significant(step));
     }
-    svg.line({kLeft, kBottom}, {kRight, kBottom}, "axis");
-    svg.text_upwards({18, (kTop + kBottom) / 2}, "GB of the fullest tile", "name");
-    svg.text({(kLeft + kRight) / 2, kBottom + 44}, "seconds of a step (logarithmic)", "name", "middle");
+    draw_bottom_axis(svg, plot, frame.x, steps, step_texts, "seconds of a step (logarithmic)");
 }
 
 void draw_cloud(Svg& svg, const PlanPage& page, const Frame& frame) {
@@ -64,7 +66,7 @@ void draw_cloud(Svg& svg, const PlanPage& page, const Frame& frame) {
     for (const search::EvaluatedPlan& plan : page.result.played) {
         const SvgPoint at = frame.at(plan);
         const std::pair cell{static_cast<int>(at.x / kCell), static_cast<int>(at.y / kCell)};
-        if (at.x <= kRight && cells.insert(cell).second) {
+        if (at.x <= frame.plot.right && cells.insert(cell).second) {
             dots.push_back({(cell.first + 0.5) * kCell, (cell.second + 0.5) * kCell});
         }
     }
@@ -76,7 +78,7 @@ void draw_front(Svg& svg, const PlanPage& page, const Frame& frame) {
     std::vector<SvgPoint> stairs;
     for (const search::EvaluatedPlan& plan : page.result.pareto) {
         const SvgPoint at = frame.at(plan);
-        if (at.x > kRight) {
+        if (at.x > frame.plot.right) {
             break;
         }
         if (!stairs.empty()) {
@@ -87,10 +89,10 @@ void draw_front(Svg& svg, const PlanPage& page, const Frame& frame) {
     if (stairs.empty()) {
         return;
     }
-    stairs.push_back({kRight, stairs.back().y});
+    stairs.push_back({frame.plot.right, stairs.back().y});
     svg.polyline(stairs, "front");
     for (const search::EvaluatedPlan& plan : page.result.pareto) {
-        if (frame.at(plan).x <= kRight) {
+        if (frame.at(plan).x <= frame.plot.right) {
             svg.marker(frame.at(plan), 0, "mark v0",
                        duration(to_seconds(plan.step)) + ", " + significant(plan.memory_peak_bytes / 1e9) + " GB");
         }
@@ -99,15 +101,17 @@ void draw_front(Svg& svg, const PlanPage& page, const Frame& frame) {
 
 }  // namespace
 
-std::string pareto_chart(const PlanPage& page) {
-    const Frame frame = frame_of(page);
+std::string pareto_chart(const PlanPage& page, double width) {
+    const Frame frame = frame_of(page, width);
     const double capacity_gb = page.result.capacity_bytes / 1e9;
-    Svg svg(kWidth, kHeight, "Step time against memory", "Plans that were simulated; the table has the numbers");
+    Svg svg(width, frame.plot.bottom + 60, "Step time against memory",
+            "Plans that were simulated; the table has the numbers");
     draw_axes(svg, frame);
     draw_cloud(svg, page, frame);
     draw_front(svg, page, frame);
-    svg.line({kLeft, frame.y(capacity_gb)}, {kRight, frame.y(capacity_gb)}, "limit");
-    svg.text({kRight, frame.y(capacity_gb) - 7}, "a tile has " + significant(capacity_gb) + " GB", "limit-text", "end");
+    svg.line({frame.plot.left, frame.y(capacity_gb)}, {frame.plot.right, frame.y(capacity_gb)}, "limit");
+    svg.text({frame.plot.right, frame.y(capacity_gb) - 7}, "a tile has " + significant(capacity_gb) + " GB",
+             "limit-text", "end");
     for (const search::ShutOut& one : page.shut_out.fastest) {
         svg.marker(frame.at(one.plan), 4, "mark v1",
                    "too large: " + duration(to_seconds(one.plan.step)) + ", " +
@@ -117,7 +121,7 @@ std::string pareto_chart(const PlanPage& page) {
     svg.text({frame.at(best).x + 8, frame.at(best).y - 8}, "the best", "label v0");
     if (page.given && page.given->why_not.empty()) {
         const SvgPoint at = frame.at(page.given->ranked.evaluated);
-        if (at.x <= kRight) {
+        if (at.x <= frame.plot.right) {
             svg.marker(at, 3, "given-mark", "the plan of --plan");
             svg.text({at.x + 8, at.y - 8}, "--plan", "limit-text");
         }

@@ -57,17 +57,16 @@ std::string map_data(const PlanPage& page) {
 }  // namespace
 
 std::string plan_map_section(const PlanPage& page) {
-    std::string out = html_heading("map-section", "The best step over two fields");
     const std::string data = "<script type=\"application/json\" id=\"map-data\">" + map_data(page) + "</script>\n";
     if (page.map.axes.size() < 2) {
-        return out + html_paragraph("Fewer than two fields vary: there is nothing to map.") + data;
+        return html_paragraph("Fewer than two fields vary: there is nothing to map.") + data;
     }
-    out +=
+    const std::string map =
         "<div class=\"controls\"><label>down <select id=\"rows\"></select></label><label>across <select "
         "id=\"columns\"></select></label></div>\n<noscript><p>The map is drawn by the page's script.</p></noscript>\n"
-        "<div class=\"scroll\" id=\"map\"></div>\n" +
+        "<div class=\"scroll\" id=\"map\" role=\"group\" aria-label=\"map of two fields\"></div>\n" +
         data;
-    return out +
+    return map +
            html_paragraph(
                "Seconds of the fastest plan with such a pair of values; the deeper the colour the nearer to the best, "
                "pale from four times its step on. Bold: exact, no plan that fits is faster. ≤: the fastest that was "
@@ -77,7 +76,7 @@ std::string plan_map_section(const PlanPage& page) {
                    thousands(static_cast<double>(page.map.played)) + " more plans were simulated for the first pair, " +
                    page.map.axes[0].name + " and " + page.map.axes[1].name +
                    ". A touched cell shows its plans in the table, as far as they are in it.",
-               "soft");
+               "note");
 }
 
 }  // namespace auspex::report

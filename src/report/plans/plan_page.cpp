@@ -5,18 +5,18 @@
 #include <cmath>
 
 #include "report/parts/page.hpp"
+#include "report/parts/page_assets.hpp"
 #include "report/parts/text.hpp"
-#include "report/plans/plan_script.hpp"
 #include "report/scaling/charts.hpp"
+#include "report/scaling/headlines.hpp"
 #include "report/scaling/story.hpp"
 
 namespace auspex::report {
 namespace {
 
-using Rows = std::vector<std::vector<Cell>>;
-
 std::string count(std::uint64_t number) { return thousands(static_cast<double>(number)); }
 std::string gigabytes(double bytes) { return significant(bytes / 1e9) + " GB"; }
+std::string source_of(const PlanPage& page) { return source_line(page.command, page.inputs); }
 
 /// "data-parallel communication (24 %), idle pipeline stages (13 %)".
 std::string losses_text(const std::vector<search::LossChange>& losses, double step_s, std::size_t most) {
@@ -34,44 +34,45 @@ std::size_t not_told_apart(const PlanPage& page) {
     return static_cast<std::size_t>(equal) - 1;  // the best itself
 }
 
-std::string head_section(const PlanPage& page) {
-    const search::RankedPlan& best = page.ranked.front();
-    const predict::Prediction& p = best.prediction;
-    std::string out = html_paragraph(answer_sentence(page), "summary");
+FirstScreen first_screen(const PlanPage& page) {
+    const predict::Prediction& p = page.ranked.front().prediction;
+    FirstScreen first;
+    first.title = first.kind = page.title;
+    first.headline = plan_headline(page);
+    first.cards = {
+        {duration(p.step_time_s), "a step; 90 %: " + interval_text(p.step_time_interval_s) + " s"},
+        {percent(p.mfu), "of the peak (MFU)"},
+        {percent(bubble_share(p)), "of the step idle in the pipeline (bubble)"},
+        {short_count(p.tokens_per_s), "tokens/s; " + significant(p.step_node_hours) + " node-hours a step"},
+        {gigabytes(p.memory.peak_bytes), "of the " + gigabytes(page.result.capacity_bytes) + " of a tile"},
+        {percent(page.choice.probability_best.front(), 0), "probability of being the fastest of those ranked"}};
+    first.figure = html_figure(
+        picture_of([&](double width) { return pareto_chart(page, width); }, kColumnPicture),
+        {"Step time against memory",
+         "To the left is faster, down needs less memory. Dots: plans that were simulated. The line is their front: "
+         "with "
+         "so much memory no faster one was found; the search decides about plans up to its last ranked step, of slower "
+         "ones there may be better. Red dashes: what a tile has. Above it, triangles: plans that would be faster than "
+         "the "
+         "best, and do not fit.",
+         source_of(page)});
+    first.remarks = html_paragraph(answer_sentence(page));
     if (page.result.was_cut) {
-        out += html_paragraph("The search was ended early: these are the best so far; no plan takes less than " +
-                                  duration(std::min(page.result.least_bound_left_s, p.step_time_s)) + ".",
-                              "bad");
+        first.remarks +=
+            html_paragraph("The search was ended early: these are the best so far; no plan takes less than " +
+                               duration(std::min(page.result.least_bound_left_s, p.step_time_s)) + ".",
+                           "bad");
     }
     if (page.given) {
-        out += html_paragraph(given_sentence(*page.given, page.result.space) +
-                              (page.given_line.empty() ? "" : " It differs in: " + page.given_line + "."));
+        first.remarks += html_paragraph(given_sentence(*page.given, page.result.space) +
+                                        (page.given_line.empty() ? "" : " It differs in: " + page.given_line + "."));
     }
-    out +=
-        "<nav><a href=\"#plans-section\">Plans</a><a href=\"#memory\">Step and memory</a><a href=\"#losses\">Where "
-        "the time goes</a><a href=\"#map-section\">Map</a><a href=\"#choice\">How sure</a><a "
-        "href=\"#search\">The search</a><a href=\"#provenance\">Provenance</a></nav>\n";
-    return out + html_cards({{duration(p.step_time_s), "a step; 90 %: " + interval_text(p.step_time_interval_s) + " s"},
-                             {short_count(p.tokens_per_s) + " tokens/s", percent(p.mfu) + " of the peak (MFU)"},
-                             {gigabytes(p.memory.peak_bytes),
-                              "of the " + gigabytes(page.result.capacity_bytes) + " of a tile"},
-                             {percent(page.choice.probability_best.front(), 0),
-                              "probability of being the fastest of those ranked"}});
-}
-
-std::string memory_section(const PlanPage& page) {
-    return html_heading("memory", "Step time against memory") +
-           html_figure(
-               pareto_chart(page),
-               "How to read it: to the left is faster, down needs less memory. Dots: plans that were simulated. The "
-               "line is their front: with so much memory no faster one was found; the search decides about "
-               "plans up to its last ranked step, of slower ones there may be better. Red dashes: what a tile "
-               "has. Above it, triangles: plans that would be faster than the best, and do not fit.");
+    return first;
 }
 
 /// Seconds of each part, of those that any step has.
 std::string loss_table(const std::vector<NamedStep>& steps) {
-    Rows rows{{{"part"}}};
+    TableRows rows{{{"part"}}};
     for (const NamedStep& step : steps) {
         rows.front().push_back(number(step.name));
     }
@@ -102,20 +103,22 @@ std::string losses_section(const PlanPage& page) {
     if (page.given && page.given->why_not.empty()) {
         steps.push_back({"given", "the plan of --plan", &page.given->ranked.prediction});
     }
-    std::string out = html_heading("losses", "Where the time of a step goes");
-    out += html_figure(step_loss_chart(steps, "plan", "Where the time of a step goes, by plan"),
-                       "How to read it: a bar is one step, as a mean over all tiles; its parts add up to the step. "
-                       "Numbers are places in the ranking" +
-                           std::string(steps.size() > page.ranked.size() ? "; given: the plan of --plan." : "."));
-    return out + loss_table(steps);
+    const std::string title = "Where the time of a step goes, by plan";
+    return html_figure(picture_of([&](double width) { return step_loss_chart(steps, "plan", title, width); }),
+                       {title,
+                        "A bar is one step, as a mean over all tiles; its parts add up to the step. Numbers are places "
+                        "in the ranking" +
+                            std::string(steps.size() > page.ranked.size() ? "; given: the plan of --plan." : "."),
+                        source_of(page)}) +
+           loss_table(steps);
 }
 
 std::string probability_table(const PlanPage& page) {
-    Rows rows{{{"plan"},
-               number("best of all ranked"),
-               number("faster than plan 1"),
-               number("behind", "90 %, constants drawn together"),
-               {"layout"}}};
+    TableRows rows{{{"plan"},
+                    number("best of all ranked"),
+                    number("faster than plan 1"),
+                    number("behind", "90 %, constants drawn together"),
+                    {"layout"}}};
     for (std::size_t i = 0; i < page.ranked.size(); ++i) {
         const search::Lead& lead = page.ranked[i].lead;
         rows.push_back(
@@ -134,12 +137,12 @@ std::string probability_table(const PlanPage& page) {
 
 std::string choice_section(const PlanPage& page) {
     constexpr std::size_t kShown = 8;
-    std::string out = html_heading("choice", "How sure the choice is") + probability_table(page);
-    Rows rows{{{"constant"},
-               number("value"),
-               number("at which another leads"),
-               number("change", "in its standard deviations"),
-               number("plan that leads then")}};
+    std::string out = probability_table(page);
+    TableRows rows{{{"constant"},
+                    number("value"),
+                    number("at which another leads"),
+                    number("change", "in its standard deviations"),
+                    number("plan that leads then")}};
     for (const search::DecidingConstant& one : page.choice.constants) {
         if (rows.size() <= kShown) {
             rows.push_back({{one.constant.path, "path"},
@@ -159,19 +162,18 @@ std::string choice_section(const PlanPage& page) {
 
 std::string search_section(const PlanPage& page) {
     const search::SearchResult& r = page.result;
-    std::string out = html_heading("search", "What was searched");
-    out += html_paragraph(
+    std::string out = html_paragraph(
         counted(static_cast<double>(r.space), "plan") + " for these tiles and this batch: " + count(r.pruned_bound) +
         " cannot be among the best by their bounds, " + count(r.pruned_memory) + " looked at do not fit, " +
         count(r.evaluated) + " were simulated, " + count(r.checked) + " of them twice.");
     if (r.rejected.empty()) {
         return out;
     }
-    Rows rows{{{"grids and batches of which nothing comes"}, number("how many")}};
+    TableRows rows{{{"grids and batches of which nothing comes"}, number("how many")}};
     for (const auto& [reason, times] : r.rejected) {
         rows.push_back({{reason}, number(count(times))});
     }
-    return out + html_table(rows, {});
+    return out + html_table(rows, "Grids and batches of which nothing comes.");
 }
 
 }  // namespace
@@ -221,12 +223,28 @@ std::string given_sentence(const search::GivenPlan& given, std::uint64_t space) 
            count(faster.drawn) + " were drawn and simulated.";
 }
 
+std::string plan_headline(const PlanPage& page) {
+    const predict::Prediction& p = page.ranked.front().prediction;
+    std::string out = "Fastest layout of " + page.subject + ": " +
+                      page.best_line.substr(0, page.best_line.find(" | ")) + ", " + duration(p.step_time_s) +
+                      " a step, " + percent(p.mfu) + " MFU";
+    if (page.given && page.given->why_not.empty()) {
+        const double ratio = page.given->ranked.lead.ratio;
+        return out + (ratio > 1 ? "; the plan of --plan is " + percent(ratio - 1, 0) + " behind"
+                                : "; the plan of --plan is as fast");
+    }
+    return out + "; " + largest_loss_clause(p);
+}
+
 std::string render_plan_html(const PlanPage& page) {
-    return html_document(page.title, kPlanStyle,
-                         head_section(page) + plan_table_section(page) + memory_section(page) + losses_section(page) +
-                             plan_map_section(page) + choice_section(page) + search_section(page) +
-                             html_provenance(page.command, page.inputs, page.overrides) + "<script>" + kPlanScript +
-                             "</script>\n");
+    return html_page(first_screen(page),
+                     {{"plans-section", "The plans", plan_table_section(page)},
+                      {"losses", "Where the time goes", losses_section(page)},
+                      {"map-section", "The best step over two fields", plan_map_section(page)},
+                      {"choice", "How sure the choice is", choice_section(page)},
+                      {"search", "What was searched", search_section(page)},
+                      {"provenance", "Provenance", html_provenance(page.command, page.inputs, page.overrides)}},
+                     {kPlanMapScript});
 }
 
 }  // namespace auspex::report

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "report/parts/input_file.hpp"
+#include "report/parts/picture.hpp"
 #include "sim/search/answers/choice.hpp"
 #include "sim/search/answers/given_plan.hpp"
 #include "sim/search/answers/plan_map.hpp"
@@ -23,6 +24,7 @@ struct PlanRow {
 
 struct PlanPage {
     std::string title, command;
+    std::string subject;  ///< "mula-7b-a1b on 24 tiles of aurora"
     std::vector<InputFile> inputs;
     std::vector<std::string> overrides;
     std::string best_line;  ///< its plan in a line
@@ -39,11 +41,14 @@ struct PlanPage {
 };
 
 /// Step against memory of the plans that were played, with their front and what a tile has, as inline SVG.
-[[nodiscard]] std::string pareto_chart(const PlanPage& page);
+[[nodiscard]] std::string pareto_chart(const PlanPage& page, double width = kPagePicture);
 /// Sections of the page.
 [[nodiscard]] std::string plan_table_section(const PlanPage& page);
 [[nodiscard]] std::string plan_map_section(const PlanPage& page);
 
+/// "Fastest layout of mula-7b-a1b on 24 tiles of aurora: pp 2 dp 4, 1.25 s a step, 12.1 % MFU; a third of the step is
+/// …"; with --plan, how far that is behind instead.
+[[nodiscard]] std::string plan_headline(const PlanPage& page);
 /// The answer in a sentence: plan, step, rate, what holds it up, and whether its lead is told apart.
 [[nodiscard]] std::string answer_sentence(const PlanPage& page);
 /// Where the plan of --plan stands, in a sentence or two. Requires page.given.

@@ -9,10 +9,10 @@
 namespace auspex::report {
 namespace {
 
-/// A column: its name in the head and in filters, what it says, and its texts by row.
+/// A column: its name in the head and in filters, the unit below it, and its texts by row.
 struct Column {
-    std::string name, meaning;
-    bool is_number = true;
+    std::string name, unit;
+    bool is_number = true, is_main = false;
     std::vector<std::string> texts{};
 };
 
@@ -20,7 +20,7 @@ struct Column {
 std::vector<Column> field_columns(const PlanPage& page, std::string& constant) {
     std::vector<Column> columns;
     for (std::size_t field = 0; field < page.field_names.size(); ++field) {
-        Column column{page.field_names[field], "field of the plan"};
+        Column column{page.field_names[field], ""};
         for (const PlanRow& row : page.rows) {
             column.texts.push_back(row.fields[field]);
         }
@@ -38,13 +38,10 @@ std::vector<Column> field_columns(const PlanPage& page, std::string& constant) {
 
 std::vector<Column> result_columns(const PlanPage& page) {
     const predict::Prediction& best = page.ranked.front().prediction;
-    std::vector<Column> columns{{"plan", "place in the ranking; given: the plan of --plan", false},
-                                {"step", "seconds"},
-                                {"behind", "per cent longer than the best"},
-                                {"best?", "probability to be the best, per cent"},
-                                {"Mtokens/s", "millions of tokens a second"},
-                                {"MFU", "per cent"},
-                                {"memory", "GB of the fullest tile"}};
+    std::vector<Column> columns{{"plan", "", false},         {"step", "s", true, true},
+                                {"behind", "%", true, true}, {"best?", "%"},
+                                {"Mtokens/s", ""},           {"MFU", "%"},
+                                {"memory", "GB", true, true}};
     for (const PlanRow& row : page.rows) {
         const double ratio = row.step_time_s / best.step_time_s;
         std::size_t i = 0;
@@ -59,9 +56,7 @@ std::vector<Column> result_columns(const PlanPage& page) {
     return columns;
 }
 
-std::string row_class(const PlanRow& row) {
-    return row.name == "1" ? " class=\"first\"" : row.name == "given" ? " class=\"given\"" : "";
-}
+std::string row_class(const PlanRow& row) { return row.name == "1" ? "best" : row.name == "given" ? "given" : ""; }
 
 }  // namespace
 
@@ -69,38 +64,37 @@ std::string plan_table_section(const PlanPage& page) {
     std::string constant;
     std::vector<Column> columns = result_columns(page);
     std::ranges::move(field_columns(page, constant), std::back_inserter(columns));
-    std::string out = html_heading("plans-section", "The plans");
-    out += html_paragraph("The " + std::to_string(page.ranked.size()) +
-                              " fastest that fit; of slower ones those on the front of step and memory, and the best "
-                              "that is known of each pair of "
-                              "values in the first map below." +
-                              (constant.empty() ? "" : " The same in all: " + constant + "."),
-                          "soft");
-    out +=
-        "<div class=\"controls\"><label>Show only <input id=\"where\" type=\"search\" autocomplete=\"off\" "
-        "spellcheck=\"false\" placeholder=\"pp&lt;=8 recompute=norm fused\"></label><span id=\"shown\" "
-        "class=\"soft\" role=\"status\"></span></div>\n<div class=\"scroll\" id=\"plan-box\"><table "
-        "id=\"plans\">\n<thead><tr>";
+    TableRows rows(1);
+    TableSkills skills{.id = "plans",
+                       .row_name = "plans",
+                       .filter_example = "pp<=8 recompute=norm fused",
+                       .keeps_address = true,
+                       .is_tall = true};
     for (const Column& column : columns) {
-        out += std::string("<th") + (column.is_number ? " class=\"n\"" : "") + " data-name=\"" +
-               html_escape(column.name) + "\" title=\"" + html_escape(column.meaning) + "\"><button type=\"button\">" +
-               html_escape(column.name) + "</button></th>";
+        Cell head = column.is_number ? number(column.name, column.unit) : Cell{column.name, {}, column.unit};
+        head.is_main = column.is_main;
+        head.name = column.name;
+        rows.front().push_back(std::move(head));
     }
-    out += "</tr></thead>\n<tbody>\n";
-    for (std::size_t row = 0; row < page.rows.size(); ++row) {  // ends of cells and rows follow: half of the bytes
-        out += "<tr" + row_class(page.rows[row]) + ">";
+    for (std::size_t row = 0; row < page.rows.size(); ++row) {
+        std::vector<Cell>& cells = rows.emplace_back();
         for (const Column& column : columns) {
-            out += (column.is_number ? "<td>" : "<td class=t>") + html_escape(column.texts[row]);
+            cells.push_back({column.texts[row], column.is_number ? "n" : ""});
         }
-        out += "\n";
+        skills.row_classes.push_back(row_class(page.rows[row]));
     }
-    return out + "</tbody></table></div>\n" +
+    return html_paragraph("The " + std::to_string(page.ranked.size()) +
+                              " fastest that fit; of slower ones those on the front of step and memory, and the best "
+                              "that is known of each pair of values in the first map below." +
+                              (constant.empty() ? "" : " The same in all: " + constant + "."),
+                          "note") +
+           html_table(rows, "Plans, the fastest first.", skills) +
            html_paragraph(
-               "Step in seconds, behind and MFU in per cent, memory in GB. best?: the probability of being the fastest "
-               "of those ranked, by the uncertainties of the constants that they lean on. A head sorts by its column, "
-               "again to turn it round. Terms of the filter, with spaces between, all have to hold: COLUMN<=N, <, >=, "
-               ">, =, !=, or a part of the row's text.",
-               "soft");
+               "best?: the probability of being the fastest of those ranked, by the uncertainties of the constants "
+               "that "
+               "they lean on. A head sorts by its column, again to turn it round. Terms of the filter, with spaces "
+               "between, all have to hold: COLUMN<=N, <, >=, >, =, !=, or a part of the row's text.",
+               "note");
 }
 
 }  // namespace auspex::report

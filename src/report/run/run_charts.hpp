@@ -7,6 +7,6 @@
 namespace auspex::report {
 
 /// Inline SVG: two bars a part of the step, measured above predicted.
-[[nodiscard]] std::string spent_bars(const kineto::RunDiff& diff);
+[[nodiscard]] std::string spent_bars(const kineto::RunDiff& diff, double width);
 
 }  // namespace auspex::report

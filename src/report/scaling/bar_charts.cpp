@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "report/parts/plot_frame.hpp"
 #include "report/parts/svg.hpp"
 #include "report/parts/text.hpp"
 #include "report/scaling/charts.hpp"
@@ -13,9 +14,6 @@ namespace auspex::report {
 
 namespace {
 
-constexpr double kWidth = 860, kHeight = 470;
-constexpr double kLeft = 70, kRight = 650, kTop = 34, kBottom = 410;
-constexpr double kLabelX = kRight + 20, kLabelGap = 17;
 /// Beyond this ratio of longest to shortest bar the short ones could not be read: all are drawn as shares.
 constexpr double kReadableRatio = 4;
 constexpr double kTextHeight = 14;
@@ -40,7 +38,9 @@ struct BarChart {
     std::string limit_name{};
 };
 
-double slot_of(const BarChart& chart) { return (kRight - kLeft) / static_cast<double>(chart.bars.size()); }
+double slot_of(const BarChart& chart, const PlotFrame& frame) {
+    return (frame.right - frame.left) / static_cast<double>(chart.bars.size());
+}
 
 /// Draws the bar and says where each color's segment has its middle, -1 where there is none.
 std::vector<double> draw_bar(Svg& svg, const Bar& bar, double center, double width, const SvgScale& y) {
@@ -64,53 +64,56 @@ std::vector<double> draw_bar(Svg& svg, const Bar& bar, double center, double wid
     return middles;
 }
 
-void draw_frame(Svg& svg, const BarChart& chart, const SvgScale& y) {
+void draw_axes(Svg& svg, const BarChart& chart, const PlotFrame& frame, const SvgScale& y) {
     const std::vector<double> ticks = round_ticks(0, chart.top, 6);
+    std::vector<std::string> texts;
     for (const double tick : ticks) {
-        if (tick <= chart.top * 1.0001) {
-            svg.line({kLeft, y(tick)}, {kRight, y(tick)}, "grid");
-            svg.text({kLeft - 8, y(tick) + 4.5}, fixed(tick, decimals_of_step(ticks[1] - ticks[0])), "tick", "end");
-        }
+        texts.push_back(fixed(tick, decimals_of_step(ticks[1] - ticks[0])));
     }
-    svg.text_upwards({20, (kTop + kBottom) / 2}, chart.value_name, "name");
-    svg.text({(kLeft + kRight) / 2, kBottom + 46}, chart.axis_name, "name", "middle");
+    draw_value_axis(svg, frame, y, ticks, texts, chart.value_name);
+    svg.text({(frame.left + frame.right) / 2, frame.bottom + 44}, chart.axis_name, "name", "middle");
 }
 
-void draw_bars(Svg& svg, const BarChart& chart, const SvgScale& y) {
-    const double slot = slot_of(chart);
+/// Returns how high the picture has to be.
+double draw_bars(Svg& svg, const BarChart& chart, const PlotFrame& frame, const SvgScale& y) {
+    const double slot = slot_of(chart, frame);
     const double width = std::min(slot * 0.72, 84.0);
     std::size_t longest = 1;
     for (const Bar& bar : chart.bars) {
         longest = std::max({longest, bar.name.size(), bar.total.size()});
     }
     // Names that would touch: only every n-th is written.
-    const auto every = static_cast<std::size_t>(std::ceil((7.5 * static_cast<double>(longest) + 6) / slot));
-    std::vector<double> middles;
-    double edge = kRight;
+    const auto every = static_cast<std::size_t>(std::ceil((text_width(longest) + 6) / slot));
+    std::vector<double> middles, anywhere(kColorCount, -1);
+    double edge = frame.right;
     for (std::size_t i = 0; i < chart.bars.size(); ++i) {
-        const double center = kLeft + slot * (static_cast<double>(i) + 0.5);
+        const double center = frame.left + slot * (static_cast<double>(i) + 0.5);
         Bar bar = chart.bars[i];
         if (i % every == 0) {
-            svg.text({center, kBottom + 21}, bar.name, "tick", "middle");
+            svg.text({center, frame.bottom + 20}, bar.name, "tick", "middle");
         } else {
             bar.total.clear();
         }
         middles = draw_bar(svg, bar, center, width, y);
+        for (std::size_t color = 0; color < middles.size(); ++color) {
+            anywhere[color] = std::max(anywhere[color], middles[color]);
+        }
         edge = center + width / 2;
     }
-    svg.line({kLeft, kBottom}, {kRight, kBottom}, "axis");  // over the bars' outlines
-    std::vector<SvgLabel> labels;
+    svg.line({frame.left, frame.bottom}, {frame.right, frame.bottom}, "axis");  // over the bars' outlines
+    std::vector<SvgLabel> names;
     for (std::size_t color = 0; color < chart.names.size(); ++color) {
-        if (middles[color] >= 0) {
-            labels.push_back({middles[color], chart.names[color], "label", middles[color]});
+        if (anywhere[color] >= 0) {
+            const bool is_in_last = middles[color] >= 0;  // else only its colour says what it is of
+            const double at = is_in_last ? middles[color] : frame.top;
+            names.push_back({at, chart.names[color], "label", at, static_cast<int>(color), is_in_last});
         }
     }
     if (chart.limit > 0) {
-        svg.line({kLeft, y(chart.limit)}, {kRight, y(chart.limit)}, "limit");
-        labels.push_back({y(chart.limit), chart.limit_name, "limit-text", y(chart.limit)});
+        svg.line({frame.left, y(chart.limit)}, {frame.right, y(chart.limit)}, "limit");
+        names.push_back({y(chart.limit), chart.limit_name, "limit-text", y(chart.limit)});
     }
-    spread_labels(labels, kLabelGap, kTop, kBottom - 4);
-    svg.labels(labels, edge + 2, kLabelX);
+    return draw_names(svg, frame, std::move(names), edge);
 }
 
 BarChart loss_bars(const std::vector<NamedStep>& steps, const std::string& axis_name) {
@@ -173,40 +176,43 @@ Bar memory_bar(const schedule::StageMemory& stage, const std::vector<std::string
     return bar;
 }
 
-std::string draw(const BarChart& chart, std::string_view title, std::string_view description, double headroom) {
-    Svg svg(kWidth, kHeight, title, description);
-    const SvgScale y{0, chart.top * headroom, kBottom, kTop};
-    draw_frame(svg, chart, y);
-    draw_bars(svg, chart, y);
+std::string draw(const BarChart& chart, std::string_view title, std::string_view description, double headroom,
+                 double width) {
+    const PlotFrame frame = plot_frame(width, {.left = 70, .names = 230, .top = 30, .height = 370});
+    const SvgScale y{0, chart.top * headroom, frame.bottom, frame.top};
+    Svg svg(width, 0, title, description);
+    draw_axes(svg, chart, frame, y);
+    svg.set_height(draw_bars(svg, chart, frame, y));
     return std::move(svg).finish();
 }
 
 }  // namespace
 
-std::string step_loss_chart(const std::vector<NamedStep>& steps, const std::string& axis_name, std::string_view title) {
+std::string step_loss_chart(const std::vector<NamedStep>& steps, const std::string& axis_name, std::string_view title,
+                            double width) {
     return draw(loss_bars(steps, axis_name), title, "A stacked bar for each " + axis_name + "; a table has the numbers",
-                1.02);
+                1.02, width);
 }
 
-std::string loss_chart(const ScalingReport& report) {
+std::string loss_chart(const ScalingReport& report, double width) {
     std::vector<NamedStep> steps;
     for (const ScalePoint& point : report.points) {
         const std::string tiles = thousands(point.prediction.tiles);
         steps.push_back({tiles, tiles + " tiles", &point.prediction});
     }
     return draw(loss_bars(steps, "tiles"), "Where the time of a step goes",
-                "A stacked bar for each number of tiles; the table below has the numbers", 1.02);
+                "A stacked bar for each number of tiles; the table below has the numbers", 1.02, width);
 }
 
-std::string placement_chart(const PlacementReport& report) {
+std::string placement_chart(const PlacementReport& report, double width) {
     std::vector<NamedStep> steps;
     for (const PlacedStep& step : report.steps) {
         steps.push_back({step.placement, step.placement, &step.prediction});
     }
-    return step_loss_chart(steps, "placement", "Where the time of a step goes, by placement");
+    return step_loss_chart(steps, "placement", "Where the time of a step goes, by placement", width);
 }
 
-std::string memory_chart(const predict::MemoryReport& memory) {
+std::string memory_chart(const predict::MemoryReport& memory, double width) {
     const double capacity = memory.capacity_bytes / 1e9;
     BarChart chart{"pipeline stage",
                    "GB in each tile at the peak",
@@ -218,7 +224,7 @@ std::string memory_chart(const predict::MemoryReport& memory) {
     for (const schedule::StageMemory& stage : memory.by_stage) {
         chart.bars.push_back(memory_bar(stage, chart.names));
     }
-    return draw(chart, "Memory of each pipeline stage", memory.verdict, 1.06);
+    return draw(chart, "Memory of each pipeline stage", memory.verdict, 1.06, width);
 }
 
 }  // namespace auspex::report

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/units.hpp"
+#include "report/parts/plot_frame.hpp"
 #include "report/parts/svg.hpp"
 #include "report/parts/text.hpp"
 #include "report/scaling/collective_sweep.hpp"
@@ -14,14 +15,14 @@
 namespace auspex::report {
 namespace {
 
-constexpr double kWidth = 960, kHead = 56, kPlot = 300;
-constexpr double kLeft = 90, kRight = 640, kAbove = 34, kBelow = 60;
-constexpr double kLabelX = kRight + 22, kLabelGap = 18, kRow = 17, kLetter = 7.6;
+constexpr double kHead = 8, kAbove = 34, kRow = 19;
+constexpr PlotWishes kWishes{.left = 90, .names = 300, .top = 0, .height = 300, .phone_left = 78};
 /// More grid lines than this crowd a panel: then only those at powers of ten.
 constexpr std::size_t kMaxTicks = 9;
 
 struct Curve {
-    std::string label, css;
+    std::string label;
+    int style;                                      ///< v0, v1 …
     std::vector<double> times_s;                    ///< by point; infinite where the algorithm was not timed
     std::vector<network::AlgorithmChoice> choices;  ///< of the points where it was timed
 };
@@ -40,8 +41,8 @@ std::string label_of(const Curve& curve) {
 }
 
 /// An algorithm over the number of levels that is fastest at each size.
-Curve curve_of(const CollectiveSweep& sweep, models::CollectiveAlgorithm algorithm, std::string css) {
-    Curve curve{"", std::move(css), {}, {}};
+Curve curve_of(const CollectiveSweep& sweep, models::CollectiveAlgorithm algorithm, int style) {
+    Curve curve{"", style, {}, {}};
     for (const network::CollectiveResult& point : sweep.points) {
         network::CollectiveTime best{{algorithm, 0}, std::numeric_limits<double>::infinity()};
         for (const network::CollectiveTime& time : point.alternatives) {
@@ -66,9 +67,9 @@ std::vector<Curve> curves_of(const CollectiveSweep& sweep) {
     }
     std::vector<Curve> curves;
     for (const models::CollectiveAlgorithm algorithm : algorithms) {
-        curves.push_back(curve_of(sweep, algorithm, "v" + std::to_string(curves.size() + 1)));
+        curves.push_back(curve_of(sweep, algorithm, static_cast<int>(curves.size()) + 1));
     }
-    Curve chosen{"as chosen", "v0", {}, {}};
+    Curve chosen{"as chosen", 0, {}, {}};
     for (const network::CollectiveResult& point : sweep.points) {
         chosen.times_s.push_back(point.time_s);
         chosen.choices.push_back(point.choice);
@@ -99,7 +100,7 @@ std::vector<ChoiceMark> choice_marks(const CollectiveSweep& sweep, const SvgScal
             --row;
         }
         free_from.resize(std::max(free_from.size(), row + 1));
-        free_from[row] = at + kLetter * static_cast<double>(text.size()) + 12;
+        free_from[row] = at + text_width(text.size()) + 12;
         marks.push_back({i, text, static_cast<int>(row)});
     }
     return marks;
@@ -121,8 +122,8 @@ double bus_value(const network::CollectiveResult& point, double time_s) {
     return point.bus_bytes_per_s * point.time_s / time_s;
 }
 
-/// From `bottom` upwards by the height of a plot.
-SvgScale value_scale(const CollectiveSweep& sweep, const std::vector<Curve>& curves, Value value, double bottom) {
+SvgScale value_scale(const CollectiveSweep& sweep, const std::vector<Curve>& curves, Value value,
+                     const PlotFrame& frame) {
     double low = std::numeric_limits<double>::infinity(), high = 0;
     for (const Curve& curve : curves) {
         for (std::size_t i = 0; i < sweep.points.size(); ++i) {
@@ -132,22 +133,23 @@ SvgScale value_scale(const CollectiveSweep& sweep, const std::vector<Curve>& cur
             }
         }
     }
-    return {low / 1.2, high * 1.2, bottom, bottom - kPlot, true};
+    return {low / 1.2, high * 1.2, frame.bottom, frame.top, true};
 }
 
-void draw_sizes(Svg& svg, const CollectiveSweep& sweep, const SvgScale& x, double bottom) {
-    svg.line({kLeft, bottom}, {kRight, bottom}, "axis");
-    double free_from = 0;
+void draw_sizes(Svg& svg, const CollectiveSweep& sweep, const PlotFrame& frame, const SvgScale& x) {
+    std::vector<double> sizes;
+    std::vector<std::string> texts;
     for (const network::CollectiveResult& point : sweep.points) {
-        const double at = x(point.bytes);
-        const std::string text = size_text(point.bytes);
-        const double half_width = 4.0 * static_cast<double>(text.size()) + 3;
-        svg.line({at, bottom}, {at, bottom + 5}, "axis");
-        if (at - half_width >= free_from) {
-            svg.text({at, bottom + 21}, text, "tick", "middle");
-            free_from = at + half_width;
-        }
+        sizes.push_back(point.bytes);
+        texts.push_back(size_text(point.bytes));
     }
+    draw_bottom_axis(svg, frame, x, sizes, texts, "bytes");
+}
+
+SvgScale size_scale(const CollectiveSweep& sweep, const PlotFrame& frame) {
+    const double low = sweep.points.front().bytes, high = std::max(sweep.points.back().bytes, 1.1 * low);
+    const double margin = std::pow(high / low, 0.03);
+    return {low / margin, high * margin, frame.left, frame.right, true};
 }
 
 std::vector<double> grid_of(const SvgScale& y) {
@@ -182,55 +184,59 @@ SvgPoint draw_curve(Svg& svg, const CollectiveSweep& sweep, const Curve& curve, 
                                format_quantity(value, panel.dimension));
         }
     }
-    svg.polyline(points, "curve " + curve.css);
+    const std::string css = "v" + std::to_string(curve.style);
+    svg.polyline(points, "curve " + css);
     for (std::size_t i = 0; i < points.size(); ++i) {
-        svg.marker(points[i], shape, "mark " + curve.css, tooltips[i]);
+        svg.marker(points[i], shape, "mark " + css, tooltips[i]);
     }
     return points.back();
 }
 
-void draw_panel(Svg& svg, const CollectiveSweep& sweep, const std::vector<Curve>& curves,
-                const std::vector<ChoiceMark>& marks, const SvgScale& x, const Panel& panel) {
-    const double plot = panel.top + kAbove + kRow * rows_of(marks), bottom = plot + kPlot;
-    const SvgScale y = value_scale(sweep, curves, panel.value, bottom);
-    for (const double tick : grid_of(y)) {
-        svg.line({kLeft, y(tick)}, {kRight, y(tick)}, "grid");
-        svg.text({kLeft - 8, y(tick) + 4.5}, format_quantity(tick, panel.dimension), "tick", "end");
+/// Returns where the panel ends.
+double draw_panel(Svg& svg, const CollectiveSweep& sweep, const std::vector<Curve>& curves,
+                  const std::vector<ChoiceMark>& marks, PlotFrame frame, const Panel& panel) {
+    const double height = frame.bottom - frame.top;
+    frame.top = panel.top + kAbove + kRow * rows_of(marks);
+    frame.bottom = frame.top + height;
+    const SvgScale x = size_scale(sweep, frame), y = value_scale(sweep, curves, panel.value, frame);
+    const std::vector<double> ticks = grid_of(y);
+    std::vector<std::string> texts;
+    for (const double tick : ticks) {
+        texts.push_back(format_quantity(tick, panel.dimension));
     }
-    draw_sizes(svg, sweep, x, bottom);
-    svg.text({kLeft, panel.top + 22}, panel.name, "name");
+    draw_value_axis(svg, frame, y, ticks, texts, "");
+    draw_sizes(svg, sweep, frame, x);
+    svg.text({frame.is_phone ? 8 : frame.left, panel.top + 22}, panel.name, "total");
     for (const ChoiceMark& mark : marks) {
         const network::CollectiveResult& point = sweep.points[mark.point];
         const double at = x(point.bytes), text_y = panel.top + kAbove + kRow * (mark.row + 0.6);
+        const bool goes_left = at + text_width(mark.text.size()) + 6 > frame.width;
         svg.line({at, text_y - 9}, {at, y(panel.value(point, point.time_s))}, "leader");
-        svg.text({at + 4, text_y}, mark.text, "label v0");
+        svg.text({at + (goes_left ? -4 : 4), text_y}, mark.text, "label v0", goes_left ? "end" : "start");
     }
-    std::vector<SvgLabel> labels;
+    std::vector<SvgLabel> names;
     for (std::size_t c = 0; c < curves.size(); ++c) {
         const SvgPoint end = draw_curve(svg, sweep, curves[c], c, panel, x, y);
-        labels.push_back({end.y, curves[c].label, "label " + curves[c].css, end.y});
+        names.push_back({end.y, curves[c].label, "label v" + std::to_string(curves[c].style), end.y});
+        names.back().curve = curves[c].style;
+        names.back().shape = c;
     }
-    spread_labels(labels, kLabelGap, plot, bottom);
-    svg.labels(labels, x(sweep.points.back().bytes) + 7, kLabelX);
+    return draw_names(svg, frame, std::move(names), x(sweep.points.back().bytes) + 5);
 }
 
 }  // namespace
 
-std::string sweep_chart(const CollectiveSweep& sweep) {
+std::string sweep_chart(const CollectiveSweep& sweep, double width) {
     const std::vector<Curve> curves = curves_of(sweep);
     const network::CollectiveResult& last = sweep.points.back();
-    const double low = sweep.points.front().bytes, high = std::max(last.bytes, 1.1 * low);
-    const double margin = std::pow(high / low, 0.03);
-    const SvgScale x{low / margin, high * margin, kLeft, kRight, true};
-    const std::vector<ChoiceMark> marks = choice_marks(sweep, x);
-    const double panel = kAbove + kRow * rows_of(marks) + kPlot + kBelow;
-    Svg svg(kWidth, kHead + 2 * panel, title_of(sweep),
+    const PlotFrame frame = plot_frame(width, kWishes);
+    const std::vector<ChoiceMark> marks = choice_marks(sweep, size_scale(sweep, frame));
+    Svg svg(width, 0, title_of(sweep),
             size_text(last.bytes) + " take " + duration(last.time_s) + " by " + choice_text(last.choice));
-    svg.text({14, 24}, job_text(sweep), "total");
-    svg.text({14, 44}, system_text(sweep), "tick");
-    draw_panel(svg, sweep, curves, marks, x, {"time against bytes", kHead, time_value, Dimension::kSeconds});
-    draw_panel(svg, sweep, curves, marks, x,
-               {"bus bandwidth against bytes", kHead + panel, bus_value, Dimension::kBytesPerSecond});
+    const double time_end =
+        draw_panel(svg, sweep, curves, marks, frame, {"time against bytes", kHead, time_value, Dimension::kSeconds});
+    svg.set_height(draw_panel(svg, sweep, curves, marks, frame,
+                              {"bus bandwidth against bytes", time_end, bus_value, Dimension::kBytesPerSecond}));
     return std::move(svg).finish();
 }
 

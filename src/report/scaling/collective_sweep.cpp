@@ -8,6 +8,7 @@
 #include "base/json.hpp"
 #include "base/units.hpp"
 #include "report/parts/markdown_parts.hpp"
+#include "report/parts/page.hpp"
 #include "report/parts/report_files.hpp"
 #include "report/parts/text.hpp"
 
@@ -120,10 +121,12 @@ std::string render_sweep_csv(const CollectiveSweep& sweep) {
 }
 
 void write_collective_sweep(const CollectiveSweep& sweep, const std::string& directory) {
-    const std::filesystem::path folder = make_report_folder(directory, "sweep.csv, sweep.md and sweep.svg");
+    const std::filesystem::path folder = make_report_folder(directory, "index.html, sweep.csv, sweep.md and sweep.svg");
+    write_report_file(folder / "index.html", render_sweep_html(sweep));
     write_report_file(folder / "sweep.csv", render_sweep_csv(sweep));
     write_report_file(folder / "sweep.md", render_sweep_markdown(sweep));
-    write_report_file(folder / "sweep.svg", standalone_svg(sweep_chart(sweep)));
+    write_report_file(folder / "sweep.svg",
+                      standalone_svg(sweep_chart(sweep), title_of(sweep), source_line(sweep.command, sweep.inputs)));
 }
 
 }  // namespace auspex::report

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "report/parts/picture.hpp"
 #include "report/scaling/scale_points.hpp"
 #include "sim/network/collective/collective_run.hpp"
 
@@ -52,9 +53,15 @@ inline constexpr double kMuchSlower = 1.5;
 [[nodiscard]] std::string render_sweep_csv(const CollectiveSweep& sweep);
 /// Time and bus bandwidth against size, all logarithmic: what is chosen, named where it changes, and every algorithm
 /// over the number of levels that is fastest at each size. Sizes without bytes cannot be drawn.
-[[nodiscard]] std::string sweep_chart(const CollectiveSweep& sweep);
+[[nodiscard]] std::string sweep_chart(const CollectiveSweep& sweep, double width = kPagePicture);
 
-/// Writes DIR/sweep.csv, DIR/sweep.md and DIR/sweep.svg (creating DIR). Throws InputError when it cannot.
+/// "all-reduce over 98,304 ranks on 8,192 nodes of aurora: up to 12.3 GB/s bus bandwidth (1 GiB in 58.0 ms); …": and
+/// how the stack's rules do.
+[[nodiscard]] std::string sweep_headline(const CollectiveSweep& sweep);
+/// The page that is read in a browser; it loads nothing.
+[[nodiscard]] std::string render_sweep_html(const CollectiveSweep& sweep);
+
+/// Writes DIR/index.html, sweep.csv, sweep.md and sweep.svg (creating DIR). Throws InputError when it cannot.
 void write_collective_sweep(const CollectiveSweep& sweep, const std::string& directory);
 
 }  // namespace auspex::report

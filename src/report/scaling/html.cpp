@@ -5,9 +5,10 @@
 #include <vector>
 
 #include "report/parts/page.hpp"
-#include "report/parts/page_style.hpp"
 #include "report/parts/text.hpp"
 #include "report/scaling/charts.hpp"
+#include "report/scaling/constant_tables.hpp"
+#include "report/scaling/headlines.hpp"
 #include "report/scaling/scaling_report.hpp"
 #include "report/scaling/story.hpp"
 
@@ -15,52 +16,94 @@ namespace auspex::report {
 
 namespace {
 
-using Rows = std::vector<std::vector<Cell>>;
-
 std::string gigabytes(double bytes) { return significant(bytes / 1e9); }
 
-std::string head_section(const ScalingReport& report) {
+std::string source_of(const ScalingReport& report) { return source_line(report.command, report.inputs); }
+
+std::vector<Card> cards_of(const ScalingReport& report) {
     const predict::Prediction& first = report.points.front().prediction;
     const ScalePoint& end = report.points.back();
     const predict::Prediction& last = end.prediction;
-    const std::string at_last = " on " + thousands(last.tiles) + " tiles";
-    std::string out = "<h1>" + html_escape(report.title) + "</h1>\n";
-    out += html_paragraph("model " + report.workload + " · machine " + report.machine + " · stack " + report.stack +
-                              " · plan " + report.plan + " · " + report.mode + " scaling",
-                          "soft");
-    out +=
-        "<nav><a href=\"#points\">Points</a><a href=\"#efficiency\">Efficiency and throughput</a>"
-        "<a href=\"#losses\">Where the time goes</a><a href=\"#memory\">Memory</a><a href=\"#constants\">Constants</a>"
-        "<a href=\"#provenance\">Provenance</a><a href=\"#glossary\">Glossary</a></nav>\n";
-    std::string summary;
-    for (const std::string& sentence : summary_sentences(report)) {
-        summary += (summary.empty() ? "" : " ") + sentence;
-    }
-    out += html_paragraph(summary, "summary");
     double fullest = 0;
     bool fits = true;
     for (const ScalePoint& point : report.points) {
         fullest = std::max(fullest, point.prediction.memory.peak_bytes);
         fits = fits && point.prediction.memory.fits;
     }
-    return out +
-           html_cards(
-               {{percent(end.efficiency), "efficiency" + at_last + " (" + thousands(first.tiles) + " tiles = 100 %)"},
-                {short_count(last.tokens_per_s) + " tokens/s", "throughput" + at_last},
-                {duration(last.step_time_s),
-                 "time of one step" + at_last +
-                     (report.points.size() > 1 ? "; " + duration(first.step_time_s) + " at the start" : "")},
-                {gigabytes(fullest) + " GB",
-                 std::string(fits ? "largest memory need: fits into " : "largest memory need: does NOT fit into ") +
-                     gigabytes(first.memory.capacity_bytes) + " GB a tile",
-                 !fits}});
+    std::vector<Card> cards;
+    if (report.points.size() > 1) {
+        cards.push_back({percent(end.efficiency), "efficiency on " + thousands(last.tiles) + " tiles (" +
+                                                      thousands(first.tiles) + " tiles = 100 %)"});
+    }
+    cards.push_back(
+        {duration(last.step_time_s),
+         "a step; 90 %: " + interval_text(last.step_time_interval_s) + " s" +
+             (report.points.size() > 1 ? "; " + duration(first.step_time_s) + " on " + thousands(first.tiles) + " tiles"
+                                       : "")});
+    cards.push_back({percent(last.mfu), "MFU; with recomputed work " + percent(last.hfu)});
+    cards.push_back({percent(bubble_share(last)), "of the step idle in the pipeline (bubble)"});
+    cards.push_back({short_count(last.tokens_per_s), "tokens/s; " + thousands(last.tokens_per_s_per_tile) + " a tile"});
+    if (last.run_tokens > 0) {
+        cards.push_back({thousands(last.node_hours),
+                         "node-hours for " + short_count(last.run_tokens) + " tokens, without failures and queueing"});
+    } else {
+        cards.push_back({significant(last.step_node_hours),
+                         "node-hours a step of " + short_count(last.tokens_per_step) + " tokens"});
+    }
+    cards.push_back({gigabytes(fullest) + " GB",
+                     std::string(fits ? "in the fullest tile, of " : "in the fullest tile: does NOT fit into ") +
+                         gigabytes(first.memory.capacity_bytes) + " GB",
+                     !fits});
+    return cards;
+}
+
+Caption efficiency_caption(const ScalingReport& report) {
+    const bool strong = report.mode == "strong";
+    std::string text =
+        std::string("At 100 % (dashed) ") +
+        (strong ? "twice the tiles take half the time" : "every tile works as fast as at the first point") +
+        "; the distance from it is what scaling costs. Thick: the prediction. Thin: the same with one cause switched "
+        "off "
+        "(details below).";
+    if (!report.published.empty()) {
+        text += " Diamonds: what was published, " + report.published_source + ".";
+    }
+    return {"Efficiency against tiles", text, source_of(report)};
+}
+
+FirstScreen first_screen(const ScalingReport& report) {
+    FirstScreen first;
+    first.title = report.title;
+    first.kind =
+        report.title + " · stack " + report.stack + " · plan " + report.plan + " · " + report.mode + " scaling";
+    first.headline = scaling_headline(report);
+    first.cards = cards_of(report);
+    if (report.points.size() > 1) {
+        first.figure =
+            html_figure(picture_of([&](double width) { return efficiency_chart(report, width); }, kColumnPicture),
+                        efficiency_caption(report));
+    } else {
+        first.figure =
+            html_figure(picture_of([&](double width) { return loss_chart(report, width); }, kColumnPicture),
+                        {"Where the time of a step goes", "The parts add up to the step.", source_of(report)});
+    }
+    return first;
+}
+
+std::string words_section(const ScalingReport& report) {
+    std::string summary;
+    for (const std::string& sentence : summary_sentences(report)) {
+        summary += (summary.empty() ? "" : " ") + sentence;
+    }
+    return html_paragraph(summary);
 }
 
 std::string points_section(const ScalingReport& report) {
-    Rows rows{{number("tiles"), number("nodes"), number("dp"), number("data_parallel"),
-               number("global batch", "sequences"), number("global batch", "tokens"),
-               number("step time", "seconds (interval)"), number("tokens/s"), number("tokens/s", "per tile"),
-               number("TFLOP/s", "per tile"), number("MFU"), number("efficiency"), number("memory", "GB, fits?")}};
+    TableRows rows{{number("tiles"), number("nodes"), number("dp"), number("data_parallel"),
+                    number("global batch", "sequences"), number("batch tokens", "tokens a step"),
+                    main_column(number("step time", "seconds (interval)")), number("tokens/s"),
+                    number("tokens/s a tile"), number("TFLOP/s", "per tile"), main_column(number("MFU")),
+                    main_column(number("efficiency")), number("memory", "GB, fits?")}};
     for (const ScalePoint& point : report.points) {
         const predict::Prediction& p = point.prediction;
         rows.push_back({number(thousands(p.tiles)), number(thousands(p.nodes)), number(thousands(p.dp)),
@@ -73,20 +116,20 @@ std::string points_section(const ScalingReport& report) {
                         number(gigabytes(p.memory.peak_bytes), p.memory.fits ? "fits" : "does NOT fit")});
     }
     const predict::Prediction& first = report.points.front().prediction;
-    std::string out = html_heading("points", "The points");
-    out += html_table(rows,
-                      "One row is one simulated step at that number of tiles. tokens/s is how fast training text is "
-                      "consumed; MFU is the "
-                      "model's arithmetic as a share of the peak, here " +
-                          significant(first.peak_flop_per_s / 1e12) +
-                          " TFLOP/s a tile. The interval holds the true step time in about "
-                          "9 of 10 cases as far as the constants are uncertain; it does not cover mechanisms that "
-                          "are left out.");
-    Rows costs{{number("tiles"), number("tokens"), number("run time", "hours"), number("node-hours")}};
+    std::string out = html_table(rows, "One row is one simulated step at that number of tiles.");
+    out += html_paragraph(
+        "tokens/s is how fast training text is consumed; MFU is the model's arithmetic as a share of "
+        "the peak, here " +
+            significant(first.peak_flop_per_s / 1e12) +
+            " TFLOP/s a tile. The interval holds the true step time in about 9 of 10 cases as far as "
+            "the constants are uncertain; it does not cover mechanisms that are left out.",
+        "note");
+    TableRows costs{
+        {number("tiles"), number("tokens"), number("run time", "hours"), main_column(number("node-hours"))}};
     for (const ScalePoint& point : report.points) {
         const predict::Prediction& p = point.prediction;
         if (p.run_tokens > 0) {
-            costs.push_back({number(thousands(p.tiles)), number(short_count(p.run_tokens)),
+            costs.push_back({number(thousands(p.tiles)), number_of(short_count(p.run_tokens), p.run_tokens),
                              number(significant(p.run_time_s / 3600)), number(thousands(p.node_hours))});
         }
     }
@@ -95,71 +138,76 @@ std::string points_section(const ScalingReport& report) {
                : out;
 }
 
-std::string scale_sections(const ScalingReport& report) {
-    if (report.points.size() < 2) {
-        return html_heading("efficiency", "Efficiency and throughput") +
-               html_paragraph(
-                   "This report has one point: there is nothing to compare it with. Give two or more numbers of tiles "
-                   "to see curves.");
+/// Beside what was published, where anything was.
+std::string published_table(const ScalingReport& report) {
+    if (report.published.empty()) {
+        return "";
     }
-    const bool strong = report.mode == "strong";
-    std::string out = html_heading("efficiency", "Efficiency: how much is lost by using more tiles");
-    out += html_figure(
-        efficiency_chart(report),
-        std::string("How to read it: at 100 % (dashed) ") +
-            (strong ? "twice the tiles take half the time" : "every tile works as fast as at the first point") +
-            "; the distance from it is what scaling costs. The thick line is "
-            "the prediction. The thin lines are the same prediction with one "
-            "cause switched off: the wait on full links before the network "
-            "detours (detour delay), other jobs' traffic (background load), both of "
-            "these, or slow tiles (stragglers). The shaded band is the spread "
-            "between these lines, not an error bar: the uncertainty of the "
-            "step time is nearly the same at every point and hardly changes "
-            "this picture. The vertical axis is cut to show the differences. "
-            "Every line is measured against its own first point, which "
-            "improves too when a cause is switched off: so a thin line, such "
-            "as the one without stragglers, may lie below the prediction.");
-    out += html_heading("throughput", "Throughput: how fast the model reads its training text");
-    out += html_figure(throughput_chart(report),
-                       "How to read it: both axes are logarithmic, so ideal scaling is a straight line (dashed). The "
-                       "bars and the band are the "
-                       "interval of the step time: the whole curve may move up or down within it, mostly together.");
-    return out;
+    TableRows rows{{number("tiles"), main_column(number("published")), main_column(number("predicted"))}};
+    for (const PublishedPoint& point : report.published) {
+        const auto found = std::find_if(report.points.begin(), report.points.end(),
+                                        [&](const ScalePoint& one) { return one.prediction.tiles == point.tiles; });
+        rows.push_back({number(thousands(point.tiles)), number(published_text(point)),
+                        number(found == report.points.end() ? "" : percent(found->efficiency))});
+    }
+    return html_table(rows, "Efficiency as published and as predicted.") +
+           html_paragraph("Published: " + report.published_source + ".", "note");
 }
 
-std::string losses_section(const ScalingReport& report) {
+std::string efficiency_section(const ScalingReport& report) {
+    if (report.points.size() < 2) {
+        return html_paragraph(
+            "This report has one point: there is nothing to compare it with. Give two or more numbers of tiles to see "
+            "curves.");
+    }
+    TableRows rows{{number("tiles"), main_column(number("as predicted")), number("no detour delay"),
+                    number("no background load"), number("neither of the two"), number("no stragglers")}};
+    for (const ScalePoint& point : report.points) {
+        rows.push_back({number(thousands(point.prediction.tiles)), number(percent(point.efficiency)),
+                        number(percent(point.efficiency_without_detour_delay)),
+                        number(percent(point.efficiency_without_background)),
+                        number(percent(point.efficiency_without_both)),
+                        number(percent(point.efficiency_without_stragglers))});
+    }
+    return published_table(report) + html_table(rows, "Efficiency with single causes switched off.") +
+           html_paragraph(
+               "The thin lines of the picture above are these columns: the wait on full links before the network "
+               "detours "
+               "(detour delay), other jobs' traffic (background load), both of these, or slow tiles (stragglers). The "
+               "shaded band is the spread between the lines, not an error bar: the uncertainty of the step time is "
+               "nearly "
+               "the same at every point and hardly changes the picture. The vertical axis is cut to show the "
+               "differences. "
+               "Every line is measured against its own first point, which improves too when a cause is switched off: "
+               "so a "
+               "thin line, such as the one without stragglers, may lie below the prediction.",
+               "note");
+}
+
+std::string throughput_section(const ScalingReport& report) {
+    if (report.points.size() < 2) {
+        return "";
+    }
+    return html_figure(
+        picture_of([&](double width) { return throughput_chart(report, width); }),
+        {"Tokens per second against tiles",
+         "Both axes are logarithmic, so ideal scaling is a straight line (dashed). The bars and the band "
+         "are the interval of the step time: the whole curve may move up or down within it, mostly "
+         "together.",
+         source_of(report)});
+}
+
+/// What each part adds between the first and the last point, or of strong scaling how its share changes.
+std::string growth_table(const ScalingReport& report) {
     const predict::Prediction& first = report.points.front().prediction;
     const predict::Prediction& last = report.points.back().prediction;
-    std::string out = html_heading("losses", "Where the time of a step goes");
-    out += html_figure(
-        loss_chart(report),
-        "How to read it: a bar is one step, as a mean over all tiles. Its parts add up to the step exactly; the "
-        "percentages are shares of that step. Names stand beside the last bar.");
-    Rows legend{{{"part"}, {"what it is"}}};
-    std::string absent;
-    for (std::size_t loss = 0; loss < schedule::kLossCount; ++loss) {
-        const auto which = static_cast<schedule::Loss>(loss);
-        const bool present = std::any_of(report.points.begin(), report.points.end(), [loss](const ScalePoint& point) {
-            return point.prediction.losses[loss] != 0;
-        });
-        if (present) {
-            legend.push_back({{readable(which), "part", {}, static_cast<int>(loss)}, {meaning_of(which)}});
-        } else {
-            absent += (absent.empty() ? "" : ", ") + readable(which);
-        }
-    }
-    out +=
-        html_table(legend, absent.empty() ? "Legend." : "Legend. Zero at every point, so not drawn: " + absent + ".");
-    if (report.points.size() < 2) {
-        return out;
-    }
-    Rows rows{{{"part"},
-               number(thousands(first.tiles) + " tiles", "seconds"),
-               number(thousands(last.tiles) + " tiles", "seconds"),
-               number("change", "seconds"),
-               number(thousands(first.tiles) + " tiles", "% of the step"),
-               number(thousands(last.tiles) + " tiles", "% of the step"),
-               number("change", "percentage points")}};
+    TableRows rows{{{"part"},
+                    number(thousands(first.tiles) + " tiles", "seconds"),
+                    main_column(number(thousands(last.tiles) + " tiles", "seconds")),
+                    main_column(number("change", "seconds")),
+                    number(thousands(first.tiles) + " tiles", "% of the step"),
+                    number(thousands(last.tiles) + " tiles", "% of the step"),
+                    number("change", "percentage points")}};
     for (const LossGrowth& row : loss_growth(report)) {
         rows.push_back({{readable(row.loss), "part", {}, static_cast<int>(row.loss)},
                         number(significant(row.first_s)),
@@ -176,24 +224,49 @@ std::string losses_section(const ScalingReport& report) {
                     number("100 %"),
                     number("100 %"),
                     number("0")});
-    return out +
-           html_table(rows, report.mode == "strong"
+    return html_table(rows, report.mode == "strong"
                                 ? "Causes: how each part's share of the step changes between the first and the last "
                                   "point, largest first."
                                 : "Causes: what each part adds between the first and the last point, largest first.");
 }
 
+std::string losses_section(const ScalingReport& report) {
+    std::string out = html_figure(picture_of([&](double width) { return loss_chart(report, width); }),
+                                  {"Where the time of a step goes",
+                                   "A bar is one step, as a mean over all tiles. Its parts add up to the step exactly; "
+                                   "the percentages are shares of that step.",
+                                   source_of(report)});
+    TableRows legend{{{"part"}, {"what it is"}}};
+    std::string absent;
+    for (std::size_t loss = 0; loss < schedule::kLossCount; ++loss) {
+        const auto which = static_cast<schedule::Loss>(loss);
+        const bool present = std::any_of(report.points.begin(), report.points.end(), [loss](const ScalePoint& point) {
+            return point.prediction.losses[loss] != 0;
+        });
+        if (present) {
+            legend.push_back({{readable(which), "part", {}, static_cast<int>(loss)}, {meaning_of(which)}});
+        } else {
+            absent += (absent.empty() ? "" : ", ") + readable(which);
+        }
+    }
+    out += html_table(legend, absent.empty() ? "Legend." : "Legend. Zero at every point, so not drawn: " + absent + ".",
+                      {.is_sorted = true});
+    return report.points.size() < 2 ? out : out + growth_table(report);
+}
+
 std::string memory_section(const ScalingReport& report) {
     const predict::Prediction& first = report.points.front().prediction;
-    std::string out = html_heading("memory", "Memory");
+    std::string out;
     if (!first.memory.by_stage.empty()) {
-        out += html_figure(memory_chart(first.memory),
-                           "How to read it: a bar is what one tile of that pipeline stage holds, on " +
-                               thousands(first.tiles) +
-                               " tiles, at the moment in the step when it holds most (GB above "
-                               "the bar). Red dashes: what a tile has.");
+        out += html_figure(picture_of([&](double width) { return memory_chart(first.memory, width); }),
+                           {"Memory of each pipeline stage",
+                            "A bar is what one tile of that pipeline stage holds, on " + thousands(first.tiles) +
+                                " tiles, at the moment in the step when it holds most (GB above the bar). Red dashes: "
+                                "what a tile has.",
+                            source_of(report)});
     }
-    Rows rows{{number("tiles"), number("heaviest stage"), number("GB"), {"largest parts"}, {"verdict"}}};
+    TableRows rows{
+        {number("tiles"), number("heaviest stage"), main_column(number("GB")), {"largest parts"}, {"verdict"}}};
     for (const ScalePoint& point : report.points) {
         const predict::MemoryReport& memory = point.prediction.memory;
         auto parts = memory.by_label;
@@ -213,64 +286,23 @@ std::string memory_section(const ScalingReport& report) {
 
 std::string constants_section(const ScalingReport& report) {
     const predict::Prediction& last = report.points.back().prediction;
-    std::string out = html_heading("constants", "What the prediction leans on");
+    std::string out;
     const std::vector<std::string> notes = notes_of(report);
     if (!notes.empty()) {
         out += html_paragraph("What to know before using the numbers:") + html_list(notes);
     }
-    if (!last.top_constants.empty()) {
-        Rows rows{{{"constant"},
-                   number("value"),
-                   {"kind"},
-                   number("elasticity"),
-                   number("uncertainty"),
-                   number("moves the step by"),
-                   {"source", "source"}}};
-        for (const predict::ConstantSensitivity& sensitivity : last.top_constants) {
-            const Constant& c = sensitivity.constant;
-            rows.push_back(
-                {{c.path, "path"},
-                 number(format_quantity(c.value, c.dimension)),
-                 {to_string(c.kind)},
-                 number(signed_significant(sensitivity.elasticity, 2)),
-                 number("±" + percent(c.relative_uncertainty)),
-                 number("±" + significant(std::abs(sensitivity.elasticity) * c.relative_uncertainty * 100, 2) + " %"),
-                 {c.source, "source"}});
-        }
-        out += html_table(rows, "The constants of machine and software that move the step time most, at " +
-                                    thousands(last.tiles) +
-                                    " tiles. Elasticity: percent of step time per percent of the constant.");
-    }
-    Rows kinds{{{"kind"}, number("constants"), {"meaning"}}};
+    out += top_constants_table(last, "at " + counted(last.tiles, "tile"));
+    TableRows kinds{{{"kind"}, number("constants"), {"meaning"}}};
     for (const KindCount& row : constants_by_kind(report)) {
         kinds.push_back({{to_string(row.kind)}, number(std::to_string(row.count)), {row.meaning}});
     }
     out += html_table(kinds, "How many of the " + thousands(static_cast<double>(report.constants.size())) +
                                  " constants of machine and software come from where.");
-    Rows all{{{"constant"}, number("value"), {"kind"}, number("uncertainty"), {"source", "source"}}};
-    for (const Constant& c : report.constants) {
-        all.push_back({{c.path, "path"},
-                       number(format_quantity(c.value, c.dimension)),
-                       {to_string(c.kind)},
-                       number("±" + percent(c.relative_uncertainty)),
-                       {c.source, "source"}});
-    }
-    return out + "<details><summary>All constants with their sources</summary>\n" + html_table(all, {}) +
-           "</details>\n";
+    return out + all_constants_table(report.constants);
 }
 
 std::string provenance_section(const ScalingReport& report) {
-    std::string out = html_heading("provenance", "Where this page comes from");
-    out += html_paragraph("This command makes the page again, byte for byte, from the same inputs:");
-    out += "<pre>" + html_escape(report.command) + "</pre>\n";
-    Rows rows{{{"input"}, {"file"}, {"SHA-256 of the file"}}};
-    for (const InputFile& input : report.inputs) {
-        rows.push_back({{input.role}, {input.file, "path"}, {input.sha256, "path"}});
-    }
-    out += html_table(rows, {});
-    if (!report.overrides.empty()) {
-        out += html_paragraph("Changed on the command line:") + html_list(report.overrides);
-    }
+    std::string out = html_provenance(report.command, report.inputs, report.overrides);
     const bool proven = std::all_of(report.points.begin(), report.points.end(),
                                     [](const ScalePoint& point) { return point.prediction.executor_proven; });
     out += html_paragraph(
@@ -283,7 +315,7 @@ std::string provenance_section(const ScalingReport& report) {
 }
 
 std::string glossary_section() {
-    std::string out = html_heading("glossary", "Glossary") + "<dl>\n";
+    std::string out = "<dl>\n";
     for (const auto& [word, meaning] : glossary()) {
         out += "<dt>" + html_escape(word) + "</dt><dd>" + html_escape(meaning) + "</dd>\n";
     }
@@ -294,19 +326,15 @@ std::string glossary_section() {
 
 std::string render_html(const ScalingReport& report) {
     require_points(report);
-    std::string out =
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-        "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>" +
-        html_escape(report.title) + "</title>\n<style>" + kPageStyle + "</style>\n</head>\n<body><main>\n";
-    out += head_section(report);
-    out += points_section(report);
-    out += scale_sections(report);
-    out += losses_section(report);
-    out += memory_section(report);
-    out += constants_section(report);
-    out += provenance_section(report);
-    out += glossary_section();
-    return out + "</main></body>\n</html>\n";
+    return html_page(first_screen(report), {{"words", "In words", words_section(report)},
+                                            {"points", "The points", points_section(report)},
+                                            {"efficiency", "Efficiency", efficiency_section(report)},
+                                            {"throughput", "Throughput", throughput_section(report)},
+                                            {"losses", "Where the time goes", losses_section(report)},
+                                            {"memory", "Memory", memory_section(report)},
+                                            {"constants", "What it leans on", constants_section(report)},
+                                            {"provenance", "Provenance", provenance_section(report)},
+                                            {"glossary", "Glossary", glossary_section()}});
 }
 
 }  // namespace auspex::report

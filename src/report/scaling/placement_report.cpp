@@ -6,6 +6,7 @@
 
 #include "base/json.hpp"
 #include "report/parts/markdown_parts.hpp"
+#include "report/parts/page.hpp"
 #include "report/parts/report_files.hpp"
 #include "report/parts/text.hpp"
 #include "report/scaling/story.hpp"
@@ -184,10 +185,13 @@ std::vector<LinkUseComparison> compare_link_use(const PlacementReport& report) {
 }
 
 void write_placement_report(const PlacementReport& report, const std::string& directory) {
-    const std::filesystem::path folder = make_report_folder(directory, "report.md, placements.csv and losses.svg");
+    const std::filesystem::path folder =
+        make_report_folder(directory, "index.html, report.md, placements.csv and losses.svg");
+    write_report_file(folder / "index.html", render_placement_html(report));
     write_report_file(folder / "report.md", render_markdown(report));
     write_report_file(folder / "placements.csv", render_csv(report));
-    write_report_file(folder / "losses.svg", standalone_svg(placement_chart(report)));
+    write_report_file(folder / "losses.svg", standalone_svg(placement_chart(report), placement_headline(report),
+                                                            source_line(report.command, report.inputs)));
 }
 
 }  // namespace auspex::report

@@ -18,6 +18,12 @@ struct ScalePoint {
     double efficiency_without_stragglers = 1;  ///< tiles of equal speed
 };
 
+/// What others have measured of the same job.
+struct PublishedPoint {
+    int tiles = 0;
+    Interval efficiency;  ///< as published: a range, or low = high
+};
+
 struct ScalingReport {
     std::string title;    ///< "Mula-220B-A10B on Aurora, 384 to 12,288 tiles"
     std::string mode;     ///< "weak" or "strong"
@@ -28,6 +34,8 @@ struct ScalingReport {
     std::vector<std::string> overrides;  ///< "plan.pp = 4": what the command line changed in the files
     std::vector<Constant> constants;     ///< all of machine and stack
     std::vector<ScalePoint> points;
+    std::vector<PublishedPoint> published;  ///< with the first point as their reference; empty where nothing is known
+    std::string published_source;           ///< paper or address of these
 };
 
 }  // namespace auspex::report

@@ -1,8 +1,10 @@
 /// @file Writing the report's files.
 #include "report/scaling/scaling_report.hpp"
 
+#include "report/parts/page.hpp"
 #include "report/parts/report_files.hpp"
 #include "report/scaling/charts.hpp"
+#include "report/scaling/headlines.hpp"
 
 namespace auspex::report {
 
@@ -15,7 +17,8 @@ void write_scaling_report(const ScalingReport& report, const std::string& direct
     write_report_file(folder / "report.md", markdown);
     write_report_file(folder / "points.csv", csv);
     if (report.points.size() > 1) {
-        write_report_file(folder / "efficiency.svg", standalone_svg(efficiency_chart(report)));
+        write_report_file(folder / "efficiency.svg", standalone_svg(efficiency_chart(report), scaling_headline(report),
+                                                                    source_line(report.command, report.inputs)));
     }
 }
 

@@ -111,36 +111,6 @@ void require_points(const ScalingReport& report) {
     }
 }
 
-std::string readable(schedule::Loss loss) {
-    if (loss == schedule::Loss::kOptimizer) {
-        return "optimizer (update kernels)";
-    }
-    std::string name = to_string(loss);
-    std::replace(name.begin(), name.end(), '_', ' ');
-    return name;
-}
-
-std::string change_text(double seconds) {
-    constexpr double kRounding = 1e-9;
-    return signed_significant(std::abs(seconds) < kRounding ? 0 : seconds);
-}
-
-const char* plain_name(schedule::Loss loss) {
-    constexpr std::array<const char*, schedule::kLossCount> kNames{"useful compute",
-                                                                   "recomputing",
-                                                                   "idle pipeline stages",
-                                                                   "tensor-parallel communication",
-                                                                   "expert-parallel communication",
-                                                                   "data-parallel communication",
-                                                                   "messages between pipeline stages",
-                                                                   "context-parallel communication",
-                                                                   "the optimizer's update kernels",
-                                                                   "unequal load of the experts",
-                                                                   "slow or jittering tiles",
-                                                                   "other waiting"};
-    return kNames.at(static_cast<std::size_t>(loss));
-}
-
 std::string mode_in_words(const ScalingReport& report) {
     return report.mode == "strong" ? "strong scaling: the same total work is shared by more and more tiles"
                                    : "weak scaling: more tiles do more work, each the same share at every size";
@@ -225,6 +195,11 @@ std::vector<std::string> notes_of(const ScalingReport& report) {
         out.push_back(where.empty() ? text : text + " (at " + where + " tiles)");
     }
     return out;
+}
+
+std::string published_text(const PublishedPoint& point) {
+    const auto [low, high] = point.efficiency;
+    return low == high ? percent(low) : percent(low, 0) + " to " + percent(high, 0);
 }
 
 Interval relative_interval(const predict::Prediction& prediction) {

@@ -7,19 +7,13 @@
 #include <vector>
 
 #include "base/statistics/interval.hpp"
+#include "report/parts/loss_words.hpp"
 #include "report/scaling/scale_points.hpp"
 
 namespace auspex::report {
 
 /// Refuses what no page can show: no points, or a point without a step.
 void require_points(const ScalingReport& report);
-
-/// The loss as tables and pictures name it: "exposed dp" for exposed_dp.
-[[nodiscard]] std::string readable(schedule::Loss loss);
-/// What a part has changed by, in seconds: signed, and 0 for less than a nanosecond, which is rounding.
-[[nodiscard]] std::string change_text(double seconds);
-/// The loss in a sentence: "data-parallel communication".
-[[nodiscard]] const char* plain_name(schedule::Loss loss);
 
 /// What the page predicts and finds, as sentences for its top.
 [[nodiscard]] std::vector<std::string> summary_sentences(const ScalingReport& report);
@@ -51,6 +45,9 @@ struct KindCount {
 
 /// "weak scaling: …" in one clause.
 [[nodiscard]] std::string mode_in_words(const ScalingReport& report);
+
+/// A published efficiency: "87 % to 94 %", or "97.0 %".
+[[nodiscard]] std::string published_text(const PublishedPoint& point);
 
 /// Low and high of the step time relative to it: {-0.08, 0.09}.
 [[nodiscard]] Interval relative_interval(const predict::Prediction& prediction);

@@ -9,7 +9,6 @@
 #include "base/json.hpp"
 #include "report/parts/markdown_parts.hpp"
 #include "report/parts/page.hpp"
-#include "report/parts/page_style.hpp"
 #include "report/parts/report_files.hpp"
 #include "report/parts/text.hpp"
 
@@ -125,42 +124,79 @@ std::string render_markdown(const ExecutorReport& report) {
            markdown_code(report.command);
 }
 
-std::string html_rows(const TextRows& rows, std::size_t left, std::string_view caption) {
-    std::vector<std::vector<Cell>> cells;
-    for (const std::vector<std::string>& row : rows) {
-        std::vector<Cell>& line = cells.emplace_back();
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            line.push_back(i < left || i + 1 == row.size() ? Cell{row[i]} : number(row[i]));
+std::vector<Card> cards_of(const ExecutorReport& report) {
+    const auto passed = std::ranges::count_if(report.layouts, &LayoutCheck::passed);
+    const auto recovered = std::ranges::count_if(report.recoveries, &RecoveryCheck::passed);
+    double forced = 0, learned = 0;
+    for (const LayoutCheck& check : report.layouts) {
+        forced = std::max(forced, check.forced.value_or(0));
+        learned = std::max(learned, check.learned.value_or(0));
+    }
+    const auto of = [](std::ptrdiff_t some, std::size_t all) {
+        return thousands(static_cast<double>(some)) + " of " + thousands(static_cast<double>(all));
+    };
+    std::vector<Card> cards{
+        {of(passed, report.layouts.size()), "layouts within what is allowed", passed != std::ssize(report.layouts)},
+        {difference_text(forced),
+         "largest difference of a loss with forced routing; allowed " + difference_text(kAllowedForced),
+         forced > kAllowedForced},
+        {difference_text(learned), "with learned routing; allowed " + difference_text(kAllowedLearned),
+         learned > kAllowedLearned}};
+    if (!report.recoveries.empty()) {
+        cards.push_back({of(recovered, report.recoveries.size()), "recoveries to the same losses",
+                         recovered != std::ssize(report.recoveries)});
+    }
+    return cards;
+}
+
+TableRows layout_cells(const ExecutorReport& report) {
+    TableRows cells = cells_of(layout_rows(report), 3);
+    for (Cell& head : cells.front()) {
+        head.is_main = head.text == "layout" || head.text == "verdict";
+    }
+    for (std::size_t i = 0; i < report.layouts.size(); ++i) {
+        const LayoutCheck& check = report.layouts[i];
+        const std::array<std::pair<std::size_t, const std::optional<double>*>, 4> values{
+            {{4, &check.forced}, {5, &check.norm}, {6, &check.learned}, {8, &check.replayed}}};
+        for (const auto& [column, value] : values) {
+            if (value->has_value() && std::isfinite(**value)) {
+                cells[i + 1][column].value = **value;
+            }
         }
     }
-    return html_table(cells, caption);
+    return cells;
 }
 
 std::string render_html(const ExecutorReport& report) {
-    std::string out =
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-        "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>" +
-        html_escape(kTitle) + "</title>\n<style>" + kPageStyle + "</style>\n</head>\n<body><main>\n<h1>" +
-        html_escape(kTitle) + "</h1>\n" + html_paragraph(verdict_of(report), "summary");
+    FirstScreen first;
+    first.title = first.kind = kTitle;
+    first.headline = verdict_of(report);
+    first.cards = cards_of(report);
     if (!report.curves.empty()) {
-        out += html_figure(training_loss_chart("Loss", report.curves), kCurves);
+        first.figure = html_figure(
+            picture_of([&](double width) { return training_loss_chart("Loss", report.curves, width); }, kColumnPicture),
+            {"Loss of one rank and of several layouts", kCurves, source_line(report.command, {})});
     }
-    out += html_heading("layouts", "Layouts") + html_rows(layout_rows(report), 3, layouts_in_words(report));
-    if (!report.left_out.empty()) {
-        out += html_paragraph("Left out:") + html_list(report.left_out);
-    }
-    if (!report.recoveries.empty()) {
-        out += html_heading("recovery", "Failures and restarts") +
-               html_rows(recovery_rows(report), 3, recovery_in_words());
-    }
-    if (!report.optimizers.empty()) {
-        out += html_heading("optimizer", "Optimizer states") + html_rows(optimizer_rows(report), 2, kOptimizerWords);
-    }
-    return out + html_heading("provenance", "Where this page comes from") +
-           html_paragraph(
-               "This command makes the page again; seconds, and the moments at which ranks are killed, "
-               "differ:") +
-           "<pre>" + html_escape(report.command) + "</pre>\n</main></body>\n</html>\n";
+    const std::string layouts =
+        html_table(layout_cells(report), "Layouts beside one rank.",
+                   {.row_name = "layouts", .filter_example = "pp, or verdict=ok"}) +
+        html_paragraph(layouts_in_words(report), "note") +
+        (report.left_out.empty() ? "" : html_paragraph("Left out:") + html_list(report.left_out));
+    const std::string recoveries =
+        report.recoveries.empty() ? ""
+                                  : html_table(cells_of(recovery_rows(report), 3), "Failures, and what came of them.") +
+                                        html_paragraph(recovery_in_words(), "note");
+    const std::string optimizers = report.optimizers.empty()
+                                       ? ""
+                                       : html_table(cells_of(optimizer_rows(report), 2), "Bytes of optimizer states.") +
+                                             html_paragraph(kOptimizerWords, "note");
+    return html_page(first,
+                     {{"layouts", "Layouts", layouts},
+                      {"recovery", "Failures and restarts", recoveries},
+                      {"optimizer", "Optimizer states", optimizers},
+                      {"provenance", "Provenance",
+                       html_paragraph("Seconds, and the moments at which ranks are killed, differ from run to run.") +
+                           html_provenance(report.command, {}, {})}});
 }
 
 std::string csv_cell(const std::string& text) {
@@ -271,7 +307,9 @@ void write_executor_report(const ExecutorReport& report, const std::string& dire
     write_report_file(folder / "layouts.csv", layouts_csv(report));
     write_report_file(folder / "recovery.csv", recovery_csv(report));
     if (!report.curves.empty()) {
-        write_report_file(folder / "loss.svg", standalone_svg(training_loss_chart("Loss", report.curves)));
+        write_report_file(folder / "loss.svg",
+                          standalone_svg(training_loss_chart("Loss", report.curves),
+                                         "Loss of one rank and of several layouts", source_line(report.command, {})));
     }
 }
 

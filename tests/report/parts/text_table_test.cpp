@@ -17,5 +17,14 @@ TEST(TextTable, a_character_of_several_bytes_is_one_wide) {
     EXPECT_EQ(text_table({{"a", "b"}, {"–", "ab"}}, {}), "a   b\n–  ab\n");
 }
 
+TEST(TextTable, parts_stand_in_line_under_lines_of_their_own) {
+    EXPECT_EQ(text_parts({{"", {{"", "before"}, {"a", "1"}}}, {"a long line above", {{"longer", "20"}}, "below"}}, {0}),
+              "\n        before\n"
+              "a            1\n"
+              "\na long line above\n"
+              "longer      20\n"
+              "below\n");
+}
+
 }  // namespace
 }  // namespace auspex::report

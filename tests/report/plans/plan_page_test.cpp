@@ -27,7 +27,8 @@ PlanPage made_up_page(double second_low) {
     PlanPage page;
     page.title = "tiny <model> on 8 tiles";
     page.command = "auspex plan --where 'pp<=4'";
-    page.best_line = "pp 2 dp 4";
+    page.subject = "tiny on 8 tiles of a machine";
+    page.best_line = "pp 2 dp 4 | 1f1b";
     page.ranked = {ranked_plan(1, 20), ranked_plan(1.25, 12)};
     page.ranked[1].lead.ratio = 1.25;
     page.ranked[1].lead.interval = {second_low, 1.4};
@@ -46,7 +47,7 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 
 TEST(PlanPage, answers_in_a_sentence_and_says_whether_the_lead_is_told_apart) {
     const std::string told = answer_sentence(made_up_page(1.1)), not_told = answer_sentence(made_up_page(0.98));
-    EXPECT_TRUE(has(told, "pp 2 dp 4 is the fastest: 1.00 s a step (90 %: 0.900")) << told;
+    EXPECT_TRUE(has(told, "pp 2 dp 4 | 1f1b is the fastest: 1.00 s a step (90 %: 0.900")) << told;
     EXPECT_TRUE(has(told, "3.00 M tokens/s")) << told;
     EXPECT_TRUE(has(told, "the second is 25.0 % behind, and the constants tell the best from all of the next 1."))
         << told;
@@ -60,10 +61,25 @@ TEST(PlanPage, loads_nothing_escapes_what_it_is_given_and_leaves_out_columns_tha
     }
     EXPECT_TRUE(has(page, "tiny &lt;model&gt; on 8 tiles"));
     EXPECT_TRUE(has(page, "data-name=\"pp\"") && has(page, "data-name=\"recompute\""));
+    EXPECT_TRUE(has(page, "<table id=\"plans\" data-sort data-filter=\"pp&lt;=8 recompute=norm fused\"")) << page;
+    EXPECT_TRUE(has(page, "<tr class=\"best\"><th scope=\"row\">1</th>"));
     EXPECT_FALSE(has(page, "data-name=\"cp\"")) << "1 in every row";
     EXPECT_TRUE(has(page, "The same in all: cp 1."));
-    EXPECT_TRUE(has(page, "<td>25.00<td>")) << "behind";
-    EXPECT_TRUE(has(page, "prefers-color-scheme:dark"));
+    EXPECT_TRUE(has(page, "<td class=\"n\">25.00</td>")) << "behind";
+    EXPECT_TRUE(has(page, "prefers-color-scheme: dark"));
+}
+
+// 1.25 s of 1 s: a quarter is idle; the plan of --plan takes half as long again.
+TEST(PlanPage, the_headline_is_the_best_plan_and_what_holds_it_up_or_how_far_the_given_one_is_behind) {
+    PlanPage page = made_up_page(1.1);
+    EXPECT_EQ(
+        plan_headline(page),
+        "Fastest layout of tiny on 8 tiles of a machine: pp 2 dp 4, 1.00 s a step, 10.0 % MFU; a quarter of the step "
+        "is idle pipeline stages");
+    page.given.emplace();
+    page.given->ranked = ranked_plan(1.5, 30);
+    page.given->ranked.lead.ratio = 1.5;
+    EXPECT_TRUE(has(plan_headline(page), "10.0 % MFU; the plan of --plan is 50 % behind")) << plan_headline(page);
 }
 
 TEST(PlanPage, says_how_many_plans_are_faster_than_a_given_one_and_how_surely) {

@@ -121,7 +121,7 @@ TEST(CollectiveSweep, the_chart_says_of_what_it_is_and_over_how_many_levels_each
     sweep.points.back().alternatives = {{kTree, 5e-4}, {kRingOfNodes, 1e-3}, {kRing, 2e-3}};
     const std::string svg = sweep_chart(sweep);
     for (const char* text :
-         {">all-reduce over 96 ranks<", ">8 nodes of aurora, optimus (transport dlcomm-2026 of 2026-04)<",
+         {"aria-label=\"all-reduce over 96 ranks, 8 nodes of aurora, optimus (transport dlcomm-2026 of 2026-04). ",
           ">ring, 1 or 2 levels<", ">double-binary-tree, 2 levels<", ">as chosen<"}) {
         EXPECT_NE(svg.find(text), std::string::npos) << text;
     }

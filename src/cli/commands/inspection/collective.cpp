@@ -156,7 +156,8 @@ void run_collective(const Options& options) {
         std::cout << "\nNote: " << note << "\n";
     }
     if (!options.out.empty()) {
-        std::cout << "\nPoints, table and curves are in " << options.out << ": sweep.csv, sweep.md, sweep.svg\n";
+        std::cout << "\nPage, points, table and curves are in " << options.out
+                  << ": index.html, sweep.csv, sweep.md, sweep.svg\n";
     }
 }
 

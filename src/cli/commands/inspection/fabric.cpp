@@ -12,6 +12,7 @@
 #include "launch/input_files.hpp"
 #include "launch/output_locks.hpp"
 #include "report/fabric/fabric_drawing.hpp"
+#include "report/parts/page.hpp"
 #include "report/parts/report_files.hpp"
 #include "report/parts/text.hpp"
 #include "sim/network/fabric/fabric_totals.hpp"
@@ -187,8 +188,11 @@ void run_fabric(const Options& options) {
     const network::FabricTotals totals = totals_of(graph);
     const std::vector<network::StatedCheck> checks = check_stated(machine, totals);
     if (!options.out.empty()) {
-        report::write_report_file(report::make_report_folder(options.out, kDrawing) / kDrawing,
-                                  report::standalone_svg(report::fabric_drawing(graph, totals)));
+        report::write_report_file(
+            report::make_report_folder(options.out, kDrawing) / kDrawing,
+            report::standalone_svg(
+                report::fabric_drawing(graph, totals), {},
+                report::source_line(options.command_line, {{"machine", document.name(), document.sha256()}})));
     }
     if (options.json) {
         print_json(machine, document, totals, checks, options);

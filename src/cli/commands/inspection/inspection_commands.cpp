@@ -20,7 +20,7 @@ std::vector<Command> inspection_commands() {
            "errors; machines and stacks are those that the rows name, unless --stack replaces them all"},
           {Flag::kSet, "override a field; ROLE is machine or stack; may be repeated"},
           {Flag::kSeed, "number of the draw of a random or scheduled placement (default 1)"},
-          {Flag::kOut, "write table, points and curves there: sweep.csv, sweep.md, sweep.svg"}},
+          {Flag::kOut, "write page, table, points and curves there: index.html, sweep.csv, sweep.md, sweep.svg"}},
          Flag::kAgainst},
         {"fabric",
          "build a machine's network link by link: counts, bisection, taper, beside what is stated of it; a drawing",

@@ -3,7 +3,9 @@
 
 #include "base/error.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/flags/flag_values.hpp"
 #include "cli/flags/input_flags.hpp"
+#include "cli/output/csv_file.hpp"
 #include "cli/output/prediction_output.hpp"
 #include "cli/output/run_output.hpp"
 #include "compare/kineto/compare_run.hpp"
@@ -31,9 +33,11 @@ void require_inputs(const Options& options) {
 
 void run_diff_trace(const Options& given) {
     require_inputs(given);
+    refuse_given({{"--plan", !given.plan.empty()}}, "found beside a trace; expected the plan before the trace alone");
     Options options = given;
     options.plan = options.diff.before;
     const models::Inputs inputs = load_all(options);
+    const CsvFile csv(options);
     launch::OutputLocks locks(options.command_line);
     locks.take_folder("--out", options.out);
     report::RunPage page;
@@ -47,12 +51,16 @@ void run_diff_trace(const Options& given) {
     if (!options.out.empty()) {
         write_run_page(page, options.out);
     }
-    if (options.json) {
-        JsonWriter json(std::cout);
+    const auto answer = [&](std::ostream& out) {
+        JsonWriter json(out);
         json.begin_object();
         write_names(json, inputs, options);
         write_run_diff(json, page.diff);
         json.end_object();
+    };
+    csv.write(answer);
+    if (options.json) {
+        answer(std::cout);
         return;
     }
     std::cout << page.title << overrides_line(options) << "\n";

@@ -161,6 +161,8 @@ void run_memory(const Options& options) {
     page.course = predict::memory_course(inputs, options.tiles.empty() ? 0 : options.tiles.front());
     page.title = inputs.workload.name + " on " + counted(page.course.tiles, "tile") + " of " + inputs.machine.name +
                  " with " + inputs.stack.name + ": memory over a step";
+    page.workload = inputs.workload.name;
+    page.machine = inputs.machine.name;
     page.command = options.command_line;
     page.inputs = files_of(inputs);
     page.overrides = overrides_in_words(options);

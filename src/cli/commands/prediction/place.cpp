@@ -1,4 +1,5 @@
 /// @file auspex place: one job on several placements, and which communication pays for each.
+#include <algorithm>
 #include <iostream>
 
 #include "base/error.hpp"
@@ -7,9 +8,10 @@
 #include "cli/output/csv_file.hpp"
 #include "cli/output/prediction_output.hpp"
 #include "launch/output_locks.hpp"
+#include "report/parts/loss_words.hpp"
 #include "report/parts/text.hpp"
+#include "report/parts/text_table.hpp"
 #include "report/scaling/placement_report.hpp"
-#include "report/scaling/story.hpp"
 
 namespace auspex::cli {
 namespace {
@@ -47,47 +49,56 @@ void print_json(std::ostream& out, const report::PlacementReport& report, const 
     json.end_array().end_object();
 }
 
-/// One line for each thing that is compared: its name, then a cell for each placement.
+/// A row: its name, then a cell for each placement.
 template <typename Cell>
-void print_line(const report::PlacementReport& report, const std::string& name, Cell&& cell) {
-    std::cout << "  " << left(name, 34);
+report::TextRow row_of(const report::PlacementReport& report, const std::string& name, Cell&& cell) {
+    report::TextRow row{name};
     for (std::size_t i = 0; i < report.steps.size(); ++i) {
-        std::cout << right(cell(i), 16);
+        row.push_back(cell(i));
     }
-    std::cout << "\n";
+    return row;
+}
+
+/// Totals, losses, operations, links.
+std::vector<report::TextPart> parts_of(const report::PlacementReport& report) {
+    const auto step = [&](std::size_t i) -> const report::PlacedStep& { return report.steps[i]; };
+    report::TextPart totals{"", {row_of(report, "", [&](std::size_t i) { return step(i).placement; })}};
+    totals.rows.push_back(
+        row_of(report, "groups touched", [&](std::size_t i) { return thousands(step(i).prediction.groups_touched); }));
+    totals.rows.push_back(
+        row_of(report, "step", [&](std::size_t i) { return duration(step(i).prediction.step_time_s); }));
+    report::TextPart losses{"losses", {}};
+    for (std::size_t loss = 0; loss < schedule::kLossCount; ++loss) {
+        const bool is_there = std::ranges::any_of(
+            report.steps, [loss](const report::PlacedStep& one) { return one.prediction.losses[loss] > 0; });
+        if (is_there) {
+            losses.rows.push_back(
+                row_of(report, "  " + report::readable(static_cast<schedule::Loss>(loss)),
+                       [&](std::size_t i) { return duration(to_seconds(step(i).prediction.losses[loss])); }));
+        }
+    }
+    report::TextPart operations{"operations whose time differs by more than a thousandth of the step, a step and tile",
+                                {}};
+    for (const report::OperationDifference& one : largest_differences(report, kOperationsShown)) {
+        operations.rows.push_back(
+            row_of(report, "  " + one.name, [&](std::size_t i) { return duration(one.seconds[i]); }));
+    }
+    report::TextPart links{
+        "how full the links are over the step: busiest, mean of those used", {}, "  no link between tiles is used"};
+    operations.below = operations.rows.empty() ? "  none: the placement makes no difference here" : "";
+    const std::vector<report::LinkUseComparison> uses = compare_link_use(report);
+    for (std::size_t line = 0; line < std::min(uses.size(), kLinksShown); ++line) {
+        links.rows.push_back(row_of(report, "  " + uses[line].kind, [&](std::size_t i) {
+            const engine::LinkUse& use = uses[line].uses[i];
+            return use.kind.empty() ? std::string("-") : percent(use.busiest_share) + ", " + percent(use.mean_share);
+        }));
+    }
+    links.below = links.rows.empty() ? "  no link between tiles is used" : "";
+    return {totals, losses, operations, links};
 }
 
 void print_text(const report::PlacementReport& report, const Options& options) {
-    std::cout << report.title << overrides_line(options) << "\n\n";
-    const auto step = [&](std::size_t i) -> const report::PlacedStep& { return report.steps[i]; };
-    print_line(report, "", [&](std::size_t i) { return step(i).placement; });
-    print_line(report, "groups touched", [&](std::size_t i) { return thousands(step(i).prediction.groups_touched); });
-    print_line(report, "step", [&](std::size_t i) { return duration(step(i).prediction.step_time_s); });
-    std::cout << "\nlosses\n";
-    for (std::size_t loss = 0; loss < schedule::kLossCount; ++loss) {
-        bool is_there = false;
-        for (const report::PlacedStep& one : report.steps) {
-            is_there = is_there || one.prediction.losses[loss] > 0;
-        }
-        if (is_there) {
-            print_line(report, report::readable(static_cast<schedule::Loss>(loss)),
-                       [&](std::size_t i) { return duration(to_seconds(step(i).prediction.losses[loss])); });
-        }
-    }
-    const std::vector<report::OperationDifference> differences = largest_differences(report, kOperationsShown);
-    std::cout << "\noperations whose time differs by more than a thousandth of the step, a step and tile\n";
-    for (const report::OperationDifference& one : differences) {
-        print_line(report, one.name, [&](std::size_t i) { return duration(one.seconds[i]); });
-    }
-    std::cout << (differences.empty() ? "  none: the placement makes no difference here\n" : "");
-    std::cout << "\nhow full the links are over the step: busiest, mean of those used\n";
-    const std::vector<report::LinkUseComparison> links = compare_link_use(report);
-    for (std::size_t line = 0; line < std::min(links.size(), kLinksShown); ++line) {
-        print_line(report, links[line].kind, [&](std::size_t i) {
-            const engine::LinkUse& use = links[line].uses[i];
-            return use.kind.empty() ? std::string("-") : percent(use.busiest_share) + ", " + percent(use.mean_share);
-        });
-    }
+    std::cout << report.title << overrides_line(options) << "\n" << report::text_parts(parts_of(report), {0});
     for (const std::string& note : report.steps.front().prediction.notes) {
         std::cout << "\nNote: " << note;
     }
@@ -109,6 +120,8 @@ void run_place(const Options& options) {
     report.title = inputs.workload.name + " on " + inputs.machine.name + ", " +
                    counted(report.steps.front().prediction.tiles, "tile") + ", " +
                    counted(static_cast<double>(report.steps.size()), "placement");
+    report.subject = inputs.workload.name + " on " + counted(report.steps.front().prediction.tiles, "tile") + " of " +
+                     inputs.machine.name;
     report.command = options.command_line;
     report.inputs = files_of(inputs);
     report.overrides = overrides_in_words(options);
@@ -123,7 +136,7 @@ void run_place(const Options& options) {
     }
     print_text(report, options);
     if (!options.out.empty()) {
-        std::cout << "wrote " << options.out << "/report.md, placements.csv and losses.svg\n";
+        std::cout << "\nThe report is in " << options.out << ": index.html, report.md, placements.csv, losses.svg\n";
     }
 }
 

@@ -8,6 +8,8 @@
 #include "cli/flags/input_flags.hpp"
 #include "cli/output/csv_file.hpp"
 #include "cli/output/prediction_output.hpp"
+#include "cli/output/prediction_page.hpp"
+#include "launch/output_locks.hpp"
 #include "launch/progress_line.hpp"
 
 namespace auspex::cli {
@@ -30,17 +32,19 @@ void check_lens(const Options& options) {
 }
 
 predict::PredictResult predict_with(const Options& options, const models::Inputs& inputs) {
-    const bool wants_trace = !options.trace.empty();
+    const bool is_unfolded = options.predict.lens == "unfolded";
+    const bool wants_timeline = !options.trace.empty() || (!options.out.empty() && !is_unfolded);
     launch::ProgressLine line("samples played");
     predict::PredictOptions wanted;
     wanted.tiles = options.tiles.empty() ? 0 : options.tiles.front();
     wanted.run_tokens = options.tokens;
     wanted.executor_runs = executor_runs;
     wanted.sensitivity = !options.no_sensitivity;
-    wanted.timeline = wanted.trace_details = wants_trace;
-    wanted.play_every_operation = wants_trace;
+    wanted.timeline = wants_timeline;
+    wanted.trace_details = !options.trace.empty();
+    wanted.play_every_operation = wants_timeline;
     wanted.trace_ranks = options.traces.ranks;
-    wanted.lens = options.predict.lens == "unfolded" ? predict::Lens::kUnfolded : predict::Lens::kFolded;
+    wanted.lens = is_unfolded ? predict::Lens::kUnfolded : predict::Lens::kFolded;
     wanted.seed = options.seed.value_or(1);
     wanted.samples = options.predict.samples > 0 ? options.predict.samples : kDefaultSamples;
     wanted.slow = options.predict.slow;
@@ -55,15 +59,25 @@ predict::PredictResult predict_with(const Options& options, const models::Inputs
 void run_predict(const Options& options) {
     check_lens(options);
     check_traces(options);
+    if (options.no_sensitivity && !options.out.empty()) {
+        throw InputError("--no-sensitivity", "found with --out; expected one of them: the page shows the interval");
+    }
     const models::Inputs inputs = load_all(options);
     const CsvFile csv(options);
-    const predict::PredictResult result = predict_with(options, inputs);
+    launch::OutputLocks locks(options.command_line);
+    locks.take_folder("--out", options.out);
+    predict::PredictResult result = predict_with(options, inputs);
     if (!options.trace.empty()) {
         write_trace(result, inputs, options);
     }
     std::optional<workflows::ChakraExported> chakra;
     if (!options.traces.chakra.empty()) {
         chakra = write_chakra(inputs, options);
+    }
+    if (!options.out.empty()) {
+        const report::PredictionPage page = prediction_page_of(inputs, options, std::move(result));
+        write_prediction_page(page, options.out);
+        result.prediction = page.prediction;
     }
     const auto answer = [&](std::ostream& out) {
         JsonWriter json(out);
@@ -89,6 +103,9 @@ void run_predict(const Options& options) {
     }
     if (chakra) {
         print_chakra(*chakra, options);
+    }
+    if (!options.out.empty()) {
+        std::cout << "The page is in " << options.out << ": index.html\n";
     }
 }
 

@@ -23,8 +23,9 @@ std::vector<Command> prediction_commands() {
          {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan},
          {Flag::kTiles, Flag::kNodes, Flag::kJobBatch, Flag::kScenario, Flag::kLens, Flag::kSeed, Flag::kSamples,
           Flag::kSlow, Flag::kSet, Flag::kTrace, Flag::kTraceRanks, Flag::kChakra, Flag::kChakraRoles,
-          Flag::kChakraLimit, Flag::kTokens, Flag::kNoSensitivity, Flag::kCsv, Flag::kJson},
-         run_predict},
+          Flag::kChakraLimit, Flag::kTokens, Flag::kNoSensitivity, Flag::kOut, Flag::kCsv, Flag::kJson},
+         run_predict,
+         {{Flag::kOut, "write a page there: index.html"}}},
         {"scale",
          "predict several sizes and report how efficiency falls and why",
          "auspex scale --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b "
@@ -50,11 +51,18 @@ std::vector<Command> prediction_commands() {
          {Flag::kTiles, Flag::kNodes, Flag::kJobBatch, Flag::kScenario, Flag::kSet, Flag::kOut, Flag::kCsv,
           Flag::kJson},
          run_place,
-         {{Flag::kOut, "write the comparison there: report.md, placements.csv, losses.svg"}}},
+         {{Flag::kOut, "write the comparison there: index.html, report.md, placements.csv, losses.svg"}}},
         {"diff",
-         "set two predictions side by side, or the prediction of a plan beside a trace of torch.profiler: what differs "
-         "in the step, by loss and operation",
-         "auspex diff a.json b.json\n"
+         "set two plans, machines, stacks, workloads or saved predictions side by side, or a plan's prediction beside "
+         "a "
+         "trace of torch.profiler: what differs in the step, by loss, memory and operation",
+         "auspex diff mula-100b-a7b mula-220b-a10b --machine aurora --stack optimus --workload mula-220b-a10b --tiles "
+         "3072 "
+         "--out "
+         "build/diff\n"
+         "  auspex diff optimus torchtitan --machine aurora --workload mula-220b-a10b --plan mula-220b-a10b --tiles "
+         "3072\n"
+         "  auspex diff a.json b.json\n"
          "  auspex predict --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b --tiles "
          "3072 "
          "--json > a.json\n"
@@ -65,22 +73,24 @@ std::vector<Command> prediction_commands() {
          "  auspex diff build/profile/plan.json build/profile/traces --machine build/profile/machine.json --stack "
          "build/profile/stack.json --workload build/profile/workload.json --out build/run",
          {Flag::kBefore, Flag::kAfter},
-         {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kTiles, Flag::kSet, Flag::kTraceStep, Flag::kTraceRank,
-          Flag::kOut, Flag::kCsv, Flag::kJson},
+         {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan, Flag::kTiles, Flag::kJobBatch, Flag::kSet,
+          Flag::kTraceStep, Flag::kTraceRank, Flag::kOut, Flag::kCsv, Flag::kJson},
          run_diff,
-         {{Flag::kMachine, "with a trace: machine file, or the name of one in machines/"},
-          {Flag::kStack, "with a trace: software stack file, or the name of one in stacks/"},
-          {Flag::kWorkload, "with a trace: workload (model) file, or the name of one in workloads/"},
-          {Flag::kTiles, "with a trace: ranks of the run; without it what the plan's dp gives, or the trace says"},
-          {Flag::kOut, "with a trace: write a page there: index.html, operations.csv"}},
+         {{Flag::kTiles,
+           "tiles (accelerators) of both; of a trace: ranks of the run; without it what the plan's dp gives, or the "
+           "trace says"},
+          {Flag::kSet, "override a field of both; ROLE is machine, stack, workload or plan; may be repeated"},
+          {Flag::kOut, "write a page there: index.html; with a trace operations.csv, too"}},
          {},
          {Flag::kBefore, Flag::kAfter}},
         {"ablate",
          "compare expert kernels and optimizer sharding: loop and sharded against fused and ep-aware",
          "auspex ablate --machine aurora --stack optimus --workload mula-20b-a2b --plan mula-20b-a2b",
          {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan},
-         {Flag::kTiles, Flag::kNodes, Flag::kJobBatch, Flag::kScenario, Flag::kSet, Flag::kCsv, Flag::kJson},
-         run_ablate},
+         {Flag::kTiles, Flag::kNodes, Flag::kJobBatch, Flag::kScenario, Flag::kSet, Flag::kOut, Flag::kCsv,
+          Flag::kJson},
+         run_ablate,
+         {{Flag::kOut, "write a page and a table there: index.html, ablation.csv"}}},
     };
 }
 

@@ -11,6 +11,8 @@
 #include "cli/flags/input_flags.hpp"
 #include "cli/output/csv_file.hpp"
 #include "cli/output/prediction_output.hpp"
+#include "cli/output/prediction_page.hpp"
+#include "cli/output/published_training.hpp"
 #include "launch/input_files.hpp"
 #include "launch/output_locks.hpp"
 #include "launch/progress_line.hpp"
@@ -96,9 +98,11 @@ report::ScalingReport make_report(const Options& options, const models::Inputs& 
     report.layout_lines = layout_lines(inputs.plan, points.front().prediction, points.back().prediction, mode);
     report.inputs = files_of(inputs);
     report.overrides = overrides_in_words(options);
-    report.constants = inputs.machine.constants;
-    report.constants.insert(report.constants.end(), inputs.stack.constants.begin(), inputs.stack.constants.end());
+    report.constants = constants_of(inputs);
     report.points = std::move(points);
+    if (mode == predict::ScaleMode::kWeak && options.overrides.empty()) {
+        add_published_points(report, inputs, load_published_training());
+    }
     return report;
 }
 

@@ -24,6 +24,8 @@ double read_constant(const JsonValue& parent, std::string_view key, Dimension di
     Constant constant;
     constant.path = role + "." + entry.path();
     constant.dimension = dimension;
+    constant.low = low;
+    constant.high = high;
     if (entry.is_object()) {
         entry.allow_only({"value", "source", "kind", "uncertainty"});
         constant.value = entry.at("value").as_quantity(dimension, low, high);

@@ -23,6 +23,7 @@ struct Constant {
     /// One standard deviation over the value: the file's "uncertainty" if given, else by kind:
     /// measured 3 %, specified 2 %, derived 5 %, fitted 10 %, assumed 30 %.
     double relative_uncertainty = 0.3;
+    double low = 0, high = 0;  ///< what the file may say
 };
 
 /// Reads the constant at parent[key]: a bare quantity (assumed) or {"value", "source", "kind", "uncertainty"?}. Strict:

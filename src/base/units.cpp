@@ -92,14 +92,20 @@ std::string joined_names(std::span<const Unit> units) {
                                 example_of(dimension) + "\" (units: " + joined_names(units_of(dimension)) + ")");
 }
 
+/// False for powers of 1024, bits, and second names.
+bool is_readable(const Unit& unit) {
+    const std::string_view name = unit.name;
+    return name.find("iB") == std::string_view::npos && name.find("FLOP") == std::string_view::npos &&
+           name.find("bit") == std::string_view::npos && name != "1/min";
+}
+
 /// The unit in which a value is easiest to read: the largest power-of-1000 one not above it.
 const Unit& readable_unit(std::span<const Unit> units, double magnitude) {
     const Unit* best = nullptr;
     const Unit* smallest = &units.front();
     for (const Unit& unit : units) {
         const std::string_view name = unit.name;
-        if (name.find("iB") != std::string_view::npos || name.find("FLOP") != std::string_view::npos ||
-            name.find("bit") != std::string_view::npos || name == "1/min") {
+        if (!is_readable(unit)) {
             continue;
         }
         // Minutes, hours and days read well only when there are a few of them.
@@ -164,6 +170,16 @@ std::string in_unit(double value, Dimension dimension) {
     }
     const Unit& unit = readable_unit(units_of(dimension), std::abs(value));
     return six_digits(value / unit.scale) + " " + unit.name;
+}
+
+std::vector<std::pair<std::string, double>> readable_units(Dimension dimension) {
+    std::vector<std::pair<std::string, double>> out;
+    for (const Unit& unit : units_of(dimension)) {
+        if (is_readable(unit)) {
+            out.emplace_back(unit.name, unit.scale);
+        }
+    }
+    return out;
 }
 
 std::string exact_quantity(double value, Dimension dimension) {

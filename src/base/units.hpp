@@ -2,6 +2,8 @@
 /// @file Quantities written by people ("185 GB/s", "350 ns", "205 TF/s") to SI doubles and back.
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace auspex {
 
@@ -24,6 +26,9 @@ enum class Dimension { kNone, kBytes, kBytesPerSecond, kFlopPerSecond, kSeconds,
 /// Six digits and the largest unit that is not larger than the value, the smallest for what is below all:
 /// "205.3 TF/s", "15.8 GB/s", "300 ns"; bytes are whole, "33554432 B"; a plain number without a dimension.
 [[nodiscard]] std::string in_unit(double value, Dimension dimension);
+
+/// The units that these two write, with the SI value of one of each: {"GB/s", 1e9}. None of kNone.
+[[nodiscard]] std::vector<std::pair<std::string, double>> readable_units(Dimension dimension);
 
 /// Text that parse_quantity reads back to exactly `value`: "%.17g" and the base unit.
 [[nodiscard]] std::string exact_quantity(double value, Dimension dimension);

@@ -116,15 +116,6 @@ std::set<std::string> input_names(const std::string& role) {
     return names;
 }
 
-Override split_override(const std::string& text) {
-    const std::size_t equals = text.find('=');
-    const std::size_t dot = text.find('.');
-    if (equals == std::string::npos || dot > equals || dot == 0 || dot + 1 == equals) {
-        throw InputError("--set " + text, "found no ROLE.PATH=VALUE; for example: --set plan.pp=4");
-    }
-    return {text.substr(0, dot), text.substr(dot + 1, equals - dot - 1), text.substr(equals + 1)};
-}
-
 std::optional<std::string> value_set(const std::vector<std::string>& overrides, const std::string& role,
                                      const std::string& path) {
     std::optional<std::string> value;
@@ -149,44 +140,14 @@ void require_roles(const std::vector<std::string>& overrides, const std::vector<
     }
 }
 
-interop::ImportedWorkload import_workload(JsonDocument config, const std::vector<std::string>& overrides) {
-    std::vector<Override> of_workload;
-    for (const std::string& text : overrides) {
-        Override parts = split_override(text);
-        const std::string key = parts.path.substr(0, parts.path.find('.'));
-        if (parts.role != "workload") {
-            continue;
-        }
-        if (key == "sequence_length" || config.root().find(key)) {
-            config.set(parts.path, parts.value);
-        } else if (const auto model = config.root().find("text_config"); model && model->find(key)) {
-            config.set("text_config." + parts.path, parts.value);
-        } else {
-            of_workload.push_back(std::move(parts));
-        }
-    }
-    interop::ImportedWorkload imported = interop::import_hugging_face(config);
-    for (const Override& parts : of_workload) {
-        imported.document.set(parts.path, parts.value);
-    }
-    return imported;
-}
-
 JsonDocument load_document(const std::string& role, const std::string& name,
                            const std::vector<std::string>& overrides) {
     const std::string file = find_input(role, name);
-    JsonDocument document = is_scenario_part(file) ? load_scenario_part(file) : JsonDocument::load(file);
-    if (role == "workload" && interop::is_hugging_face(document)) {
-        return import_workload(std::move(document), overrides).document;
-    }
-    for (const std::string& text : overrides) {
-        if (const Override parts = split_override(text); parts.role == role) {
-            document.set(parts.path, parts.value);
-            if (role == "plan" && (parts.path == "routing" || parts.path == "routing.trace")) {
-                // The loader would look for it beside the plan.
-                take_trace_from(document, "");
-            }
-        }
+    JsonDocument document = interop::with_overrides(
+        role, is_scenario_part(file) ? load_scenario_part(file) : JsonDocument::load(file), overrides);
+    if (role == "plan" &&
+        (value_set(overrides, role, "routing").has_value() || value_set(overrides, role, "routing.trace").has_value())) {
+        take_trace_from(document, "");  // the loader would look for it beside the plan
     }
     return document;
 }

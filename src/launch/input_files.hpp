@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/json.hpp"
-#include "interop/hugging_face.hpp"
+#include "interop/overrides.hpp"
 
 namespace auspex::launch {
 
@@ -21,21 +21,14 @@ namespace auspex::launch {
 /// The names that find_input knows for a role. Throws InputError for an unknown role.
 [[nodiscard]] std::set<std::string> input_names(const std::string& role);
 
-/// A field of an input file that is to have another value.
-struct Override {
-    std::string role, path, value;
-};
-/// Of "ROLE.PATH=VALUE". Throws InputError.
-[[nodiscard]] Override split_override(const std::string& text);
+using interop::import_workload;
+using interop::Override;
+using interop::split_override;
 /// What the last override of this field ("plan", "pp") makes it; nothing without one.
 [[nodiscard]] std::optional<std::string> value_set(const std::vector<std::string>& overrides, const std::string& role,
                                                    const std::string& path);
 /// Throws InputError unless every override reads ROLE.PATH=VALUE with one of the roles.
 void require_roles(const std::vector<std::string>& overrides, const std::vector<std::string>& roles);
-
-/// The workload that a config.json of Hugging Face says (interop/hugging_face.hpp). An override of a key that it has,
-/// or of sequence_length, changes the config, any other one the workload that comes of it.
-[[nodiscard]] interop::ImportedWorkload import_workload(JsonDocument config, const std::vector<std::string>& overrides);
 
 /// Loads a role's document and applies the overrides of that role; a workload may be a config.json. A routing trace
 /// that an override names is relative to the working directory, one that the plan's file names to that file's folder.

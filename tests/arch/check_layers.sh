@@ -28,9 +28,10 @@ BEGIN {
     may["compare/evaluate"] = "base models schedule"
     may["compare/kineto"] = "base models schedule sim/network sim/engine sim/predict"
     may["report"] = "base models schedule sim/network sim/predict sim/search compare/fit compare/evaluate compare/kineto"
+    may["explore"] = "base models interop schedule sim/network sim/predict report"
     may["launch"] = "base models interop schedule exec"
     may["workflows"] = "base models interop schedule sim/network sim/graph sim/predict exec microbench compare/fit compare/evaluate compare/kineto report launch"
-    may["cli"] = may["workflows"] " sim/search workflows"
+    may["cli"] = may["workflows"] " sim/search explore workflows"
     # Rooms within a group: each includes those in front of it only.
     n = split("base base/statistics models/cpu models/transport models/jobs models interop interop/measurements interop/megatron interop/optimus " \
               "interop/torchtitan interop/deepspeed interop/frameworks schedule schedule/program schedule/bindings schedule/rounds " \
@@ -39,7 +40,7 @@ BEGIN {
               "exec/transport exec/state exec/operations exec/checkpoint exec/run exec/mpi microbench " \
               "compare/fit/cost_models compare/fit compare/evaluate " \
               "compare/kineto/trace compare/kineto/match compare/kineto/account compare/kineto/explain compare/kineto report/parts report/timeline report/traces report/run report/calibration report/comparison " \
-              "report/fabric report/training report/scaling report/memory report/plans report/prediction report/difference launch launch/train workflows/calibrate workflows/compare " \
+              "report/fabric report/training report/scaling report/memory report/plans report/prediction report/difference explore explore/server launch launch/train workflows/calibrate workflows/compare " \
               "workflows/verify workflows/chakra workflows/difference cli/flags cli/output cli/plans cli/worker cli/commands cli", order, " ")
     for (i = 1; i <= n; i++) {
         level[order[i]] = i
@@ -63,14 +64,15 @@ BEGIN {
     home["boost/graph/"] = "schedule/program sim/network/node sim/network/fabric"
     home["boost/property_map/"] = home["boost/graph/"]
     home["boost/program_options"] = "cli/flags"
-    home["oneapi/tbb"] = "sim/predict sim/search sim/search/answers cli/commands tests"
-    home["tbb/"] = "sim/predict sim/search sim/search/answers cli/commands tests"
+    home["oneapi/tbb"] = "sim/predict sim/search sim/search/answers explore cli/commands tests"
+    home["tbb/"] = "sim/predict sim/search sim/search/answers explore cli/commands tests"
     home["benchmark/"] = "bench"
     home["gtest/"] = "tests"
     home["Eigen/"] = "exec/kernels compare/fit/cost_models bench"
     home["dnnl"] = "exec/kernels"
     home["mpi.h"] = "exec/mpi"
     home["hwloc"] = "exec/system"
+    home["httplib.h"] = "explore/server tests"
     home["openssl/"] = "base"
     home["zlib.h"] = "base tests"
     max_lines = 400

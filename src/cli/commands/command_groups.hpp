@@ -16,6 +16,8 @@ namespace auspex::cli {
 [[nodiscard]] std::vector<Command> training_commands();
 /// What training reads.
 [[nodiscard]] std::vector<Command> dataset_commands();
+/// What is looked at while it is changed.
+[[nodiscard]] std::vector<Command> exploration_commands();
 /// From other projects' formats, and to them.
 [[nodiscard]] std::vector<Command> exchange_commands();
 /// About this program itself.

@@ -8,7 +8,7 @@ namespace {
 
 std::vector<Command> all_commands() {
     std::vector<Command> all;
-    for (const auto& group : {prediction_commands(), search_commands(), inspection_commands(), training_commands(),
+    for (const auto& group : {prediction_commands(), exploration_commands(), search_commands(), inspection_commands(), training_commands(),
                               dataset_commands(), exchange_commands(), program_commands()}) {
         all.insert(all.end(), group.begin(), group.end());
     }

@@ -37,6 +37,7 @@ void run_import_nccl_tests(const Options& options);
 void run_import_optimus(const Options& options);
 void run_import_osu(const Options& options);
 void run_import_torchtitan(const Options& options);
+void run_explore(const Options& options);
 void run_fabric(const Options& options);
 void run_plan(const Options& options);
 void run_memory(const Options& options);

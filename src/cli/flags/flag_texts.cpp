@@ -279,6 +279,9 @@ FlagText text_of(Flag flag) {
         case Flag::kCheckExecutor:
             return {"check-executor", nullptr,
                     "instead of the program: what of it the trainer cannot run; exit code 1 if anything"};
+        case Flag::kPort:
+            return {"port", "N", "port on 127.0.0.1 to listen on; 0, the default: any that is free"};
+        case Flag::kOpen: return {"open", nullptr, "show the page in the desktop's browser (xdg-open)"};
         case Flag::kCsv:
             return {"csv", "FILE", "write every number of the answer there, too, one a row, with what it is of"};
         case Flag::kJson: return {"json", nullptr, "print JSON"};

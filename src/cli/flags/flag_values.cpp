@@ -14,6 +14,7 @@
 namespace auspex::cli {
 namespace {
 
+constexpr int kMaxPort = 65'535;
 constexpr int kMaxCount = 10'000'000, kMaxRuns = 10'000, kMaxTraceSteps = 1'000'000'000;
 
 std::vector<int> parse_tiles(const std::string& flag, const std::string& text, bool is_list) {
@@ -234,6 +235,8 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
         case Flag::kAgainst: options.search.against = text(); break;
         case Flag::kSearchCheckpoint: options.search.checkpoint = text(); break;
         case Flag::kSearchResume: options.search.resume = text(); break;
+        case Flag::kPort: options.explore.port = parse_whole("port", text(), 0, kMaxPort); break;
+        case Flag::kOpen: options.explore.open = true; break;
         case Flag::kCsv: options.csv = text(); break;
         case Flag::kJson: options.json = true; break;
         default:

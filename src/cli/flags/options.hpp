@@ -133,6 +133,8 @@ enum class Flag {
     kCommGroups,
     kDurations,
     kOneCommunication,
+    kPort,
+    kOpen,
     kCsv,
     kJson
 };
@@ -245,6 +247,12 @@ struct TraceFlags {
     bool roofline = false, one_communication = false;
 };
 
+/// What `auspex explore` alone takes.
+struct ExploreFlags {
+    int port = 0;
+    bool open = false;
+};
+
 /// What `auspex diff` alone takes: files, and which step and rank of a trace.
 struct DiffFlags {
     std::string before, after;
@@ -286,6 +294,7 @@ struct Options {
     EmitFlags emit;
     ImportFlags import;
     DiffFlags diff;
+    ExploreFlags explore;
     TraceFlags traces;
     bool json = false;
     std::vector<std::string> arguments;  ///< behind the command's name, as they were given

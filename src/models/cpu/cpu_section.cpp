@@ -108,6 +108,7 @@ double read_term(const JsonValue& entry, std::string_view term, const std::optio
     constant.path = std::string(kRole) + "." + value.path();
     constant.value = value.at("value").as_quantity(Dimension::kSeconds, 0, most_seconds(term));
     constant.dimension = Dimension::kSeconds;
+    constant.high = most_seconds(term);
     constant.kind = shared->kind;
     constant.source = shared->source;
     constant.relative_uncertainty = value.at("uncertainty").as_number(0, 10);

@@ -101,7 +101,7 @@ function firstAt(lane, time) {
 
 function makeTimeline(box) {
     const data = JSON.parse(box.querySelector("script").textContent);
-    const panels = data.panels.map(panel => decode(panel, data.groups.length)), length = data.length;
+    let panels = data.panels.map(panel => decode(panel, data.groups.length)), length = data.length;
     const view = {from: 0, to: length};
     let layout = null, colors = [], queued = false, pointer = null;
 
@@ -365,11 +365,20 @@ function makeTimeline(box) {
     new ResizeObserver(() => {
         if (canvas.clientWidth > 0 && (!layout || layout.width !== canvas.clientWidth)) place(), redraw();
     }).observe(canvas);
+    /* Another timeline of the same groups in its place, drawn at once; the same parts of it are in view. */
+    box.showTimeline = next => {
+        const part = next.length / length;
+        panels = next.panels.map(panel => decode(panel, data.groups.length)), length = next.length;
+        view.from *= part, view.to *= part;
+        box.dataset.from = view.from, box.dataset.to = view.to;
+        if (canvas.clientWidth > 0) place(), draw();
+    };
     readColors();
     name(null);
     show(0, length);
     if (canvas.clientWidth > 0) place(), draw();
 }
+globalThis.auspexTimeline = makeTimeline;  // for pages that make theirs later
 
-document.querySelectorAll("div.timeline").forEach(makeTimeline);
+for (const box of document.querySelectorAll("div.timeline")) if (box.querySelector("script")) makeTimeline(box);
 })();

@@ -1,0 +1,55 @@
+/// @file Documents with overrides.
+#include "interop/overrides.hpp"
+
+#include <optional>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace auspex::interop {
+
+Override split_override(const std::string& text) {
+    const std::size_t equals = text.find('=');
+    const std::size_t dot = text.find('.');
+    if (equals == std::string::npos || dot > equals || dot == 0 || dot + 1 == equals) {
+        throw InputError("--set " + text, "found no ROLE.PATH=VALUE; for example: --set plan.pp=4");
+    }
+    return {text.substr(0, dot), text.substr(dot + 1, equals - dot - 1), text.substr(equals + 1)};
+}
+
+ImportedWorkload import_workload(JsonDocument config, const std::vector<std::string>& overrides) {
+    std::vector<Override> of_workload;
+    for (const std::string& text : overrides) {
+        Override parts = split_override(text);
+        const std::string key = parts.path.substr(0, parts.path.find('.'));
+        if (parts.role != "workload") {
+            continue;
+        }
+        if (key == "sequence_length" || config.root().find(key)) {
+            config.set(parts.path, parts.value);
+        } else if (const auto model = config.root().find("text_config"); model && model->find(key)) {
+            config.set("text_config." + parts.path, parts.value);
+        } else {
+            of_workload.push_back(std::move(parts));
+        }
+    }
+    ImportedWorkload imported = import_hugging_face(config);
+    for (const Override& parts : of_workload) {
+        imported.document.set(parts.path, parts.value);
+    }
+    return imported;
+}
+
+JsonDocument with_overrides(const std::string& role, JsonDocument document, const std::vector<std::string>& overrides) {
+    if (role == "workload" && is_hugging_face(document)) {
+        return import_workload(std::move(document), overrides).document;
+    }
+    for (const std::string& text : overrides) {
+        if (const Override parts = split_override(text); parts.role == role) {
+            document.set(parts.path, parts.value);
+        }
+    }
+    return document;
+}
+
+}  // namespace auspex::interop

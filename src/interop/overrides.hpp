@@ -1,0 +1,26 @@
+#pragma once
+/// @file Fields of input files that are to have another value, as `--set` says it.
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+#include "interop/hugging_face.hpp"
+
+namespace auspex::interop {
+
+/// A field of an input file that is to have another value.
+struct Override {
+    std::string role, path, value;
+};
+/// Of "ROLE.PATH=VALUE". Throws InputError.
+[[nodiscard]] Override split_override(const std::string& text);
+
+/// The workload that a config.json of Hugging Face says (hugging_face.hpp). An override of a key that it has, or of
+/// sequence_length, changes the config, any other one the workload that comes of it.
+[[nodiscard]] ImportedWorkload import_workload(JsonDocument config, const std::vector<std::string>& overrides);
+
+/// The document of a role with the overrides of that role; a workload may be a config.json. Throws InputError.
+[[nodiscard]] JsonDocument with_overrides(const std::string& role, JsonDocument document,
+                                          const std::vector<std::string>& overrides);
+
+}  // namespace auspex::interop

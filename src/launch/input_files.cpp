@@ -172,10 +172,18 @@ interop::ImportedWorkload import_workload(JsonDocument config, const std::vector
     return imported;
 }
 
+bool is_inline(const std::string& name) { return name.starts_with('{'); }
+
+std::string document_name(const std::string& role, const std::string& name) {
+    return is_inline(name) ? role + " (inline)" : find_input(role, name);
+}
+
 JsonDocument load_document(const std::string& role, const std::string& name,
                            const std::vector<std::string>& overrides) {
-    const std::string file = find_input(role, name);
-    JsonDocument document = is_scenario_part(file) ? load_scenario_part(file) : JsonDocument::load(file);
+    const std::string file = document_name(role, name);
+    JsonDocument document = is_inline(name)          ? JsonDocument::parse(name, file)
+                            : is_scenario_part(file) ? load_scenario_part(file)
+                                                     : JsonDocument::load(file);
     if (role == "workload" && interop::is_hugging_face(document)) {
         return import_workload(std::move(document), overrides).document;
     }

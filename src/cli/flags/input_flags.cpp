@@ -36,7 +36,7 @@ InputError with_command_line_context(const Options& options, const InputError& e
     const std::vector<std::pair<std::string, std::string>> roles{
         {"machine", options.machine}, {"stack", options.stack}, {"workload", options.workload}, {"plan", options.plan}};
     for (const auto& [role, name] : roles) {
-        const std::string file = name.empty() ? "" : launch::find_input(role, name);
+        const std::string file = name.empty() ? "" : launch::document_name(role, name);
         if (file.empty() || !message.starts_with(file + ": $")) {
             continue;
         }

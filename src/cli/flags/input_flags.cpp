@@ -52,7 +52,7 @@ InputError with_command_line_context(const Options& options, const InputError& e
         if (role == "plan" && !options.tiles.empty() && rest.starts_with(key_of_tiles)) {
             return {options.search.tiles_flag + " with " + file + sets, rest.substr(key_of_tiles.size())};
         }
-        return {file + sets, rest};
+        return {file + sets + error.where().substr(std::min(file.size(), error.where().size())), error.found()};
     }
     return error;
 }

@@ -12,7 +12,6 @@
 #include "base/error.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/flags/command_line.hpp"
-#include "cli/flags/input_flags.hpp"
 #include "cli/heap.hpp"
 #include "cli/output/terminal_ink.hpp"
 #include "launch/messages.hpp"
@@ -73,14 +72,6 @@ std::size_t words_that_name(const Command& command, const std::vector<std::strin
     return arguments.size() > 1 && arguments[1] == name.substr(space + 1) ? 2 : 0;
 }
 
-void run(const Command& command, const Options& options) {
-    try {
-        command.run(options);
-    } catch (const InputError& error) {
-        throw with_command_line_context(options, error);
-    }
-}
-
 void dispatch(std::vector<std::string> arguments) {
     if (arguments.empty() || asks_for_help(arguments.front()) || arguments.front() == "help") {
         print_help();
@@ -102,7 +93,7 @@ void dispatch(std::vector<std::string> arguments) {
             if (std::any_of(flags.begin(), flags.end(), asks_for_help)) {
                 std::cout << help_of(command);
             } else {
-                run(command, parse_options(command, flags));
+                run_command(command, parse_options(command, flags));
             }
             return;
         }

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <mutex>
 #include <sstream>
 
 namespace auspex::launch {
@@ -13,22 +14,35 @@ namespace {
 volatile std::sig_atomic_t last_signal = 0;
 void note_signal(int signal) { last_signal = signal; }
 
+// Threads may hold SignalsCaught at once and let go in any order: the first keeps what was, the last puts it back.
+std::mutex catching_mutex;
+int catching = 0;
+std::array<struct sigaction, kEndSignals.size()> before_catching{};
+
 }  // namespace
 
 SignalsCaught::SignalsCaught() {
+    const std::lock_guard lock(catching_mutex);
+    if (catching++ > 0) {
+        return;
+    }
     struct sigaction action {};
     action.sa_handler = note_signal;
     for (std::size_t i = 0; i < kEndSignals.size(); ++i) {
-        sigaction(kEndSignals[i], &action, &before_[i]);
-        if (before_[i].sa_handler == SIG_IGN) {  // as nohup asks for
-            sigaction(kEndSignals[i], &before_[i], nullptr);
+        sigaction(kEndSignals[i], &action, &before_catching[i]);
+        if (before_catching[i].sa_handler == SIG_IGN) {  // as nohup asks for
+            sigaction(kEndSignals[i], &before_catching[i], nullptr);
         }
     }
 }
 
 SignalsCaught::~SignalsCaught() {
+    const std::lock_guard lock(catching_mutex);
+    if (--catching > 0) {
+        return;
+    }
     for (std::size_t i = 0; i < kEndSignals.size(); ++i) {
-        sigaction(kEndSignals[i], &before_[i], nullptr);
+        sigaction(kEndSignals[i], &before_catching[i], nullptr);
     }
 }
 

@@ -10,17 +10,14 @@ namespace auspex::launch {
 /// SIGINT, SIGTERM, SIGHUP: how users and systems ask a program to end.
 inline constexpr std::array<int, 3> kEndSignals{SIGINT, SIGTERM, SIGHUP};
 
-/// While one lives, kEndSignals do not end this program but are noted, those left alone that it was told to ignore.
-/// Held around everything that has to be cleaned up after.
+/// While one lives, in any thread, kEndSignals do not end this program but are noted, those left alone that it was told
+/// to ignore. Held around everything that has to be cleaned up after.
 class SignalsCaught {
  public:
     SignalsCaught();
     ~SignalsCaught();
     SignalsCaught(const SignalsCaught&) = delete;
     SignalsCaught& operator=(const SignalsCaught&) = delete;
-
- private:
-    std::array<struct sigaction, kEndSignals.size()> before_{};
 };
 
 /// The last signal noted, or 0.

@@ -140,13 +140,22 @@ void require_roles(const std::vector<std::string>& overrides, const std::vector<
     }
 }
 
+bool is_inline(const std::string& name) { return name.starts_with('{'); }
+
+std::string document_name(const std::string& role, const std::string& name) {
+    return is_inline(name) ? role + " (inline)" : find_input(role, name);
+}
+
 JsonDocument load_document(const std::string& role, const std::string& name,
                            const std::vector<std::string>& overrides) {
-    const std::string file = find_input(role, name);
-    JsonDocument document = interop::with_overrides(
-        role, is_scenario_part(file) ? load_scenario_part(file) : JsonDocument::load(file), overrides);
-    if (role == "plan" &&
-        (value_set(overrides, role, "routing").has_value() || value_set(overrides, role, "routing.trace").has_value())) {
+    const std::string file = document_name(role, name);
+    JsonDocument document = interop::with_overrides(role,
+                                                    is_inline(name)          ? JsonDocument::parse(name, file)
+                                                    : is_scenario_part(file) ? load_scenario_part(file)
+                                                                             : JsonDocument::load(file),
+                                                    overrides);
+    if (role == "plan" && (value_set(overrides, role, "routing").has_value() ||
+                           value_set(overrides, role, "routing.trace").has_value())) {
         take_trace_from(document, "");  // the loader would look for it beside the plan
     }
     return document;

@@ -30,8 +30,14 @@ using interop::split_override;
 /// Throws InputError unless every override reads ROLE.PATH=VALUE with one of the roles.
 void require_roles(const std::vector<std::string>& overrides, const std::vector<std::string>& roles);
 
+/// True for an input that is given as its own JSON text instead of by name: anything that begins with "{".
+[[nodiscard]] bool is_inline(const std::string& name);
+/// What messages call an input of this name: its file (find_input), or "plan (inline)".
+[[nodiscard]] std::string document_name(const std::string& role, const std::string& name);
+
 /// Loads a role's document and applies the overrides of that role; a workload may be a config.json. A routing trace
-/// that an override names is relative to the working directory, one that the plan's file names to that file's folder.
+/// that an override or an inline plan names is relative to the working directory, one that the plan's file names to
+/// that file's folder.
 [[nodiscard]] JsonDocument load_document(const std::string& role, const std::string& name,
                                          const std::vector<std::string>& overrides);
 

@@ -18,6 +18,12 @@ constexpr std::array kSubfolders{"machines", "stacks", "workloads", "plans"};
 
 constexpr const char* kOwnFile = "/proc/self/exe";
 
+/// Of use_data_folder.
+fs::path& library_data_folder() {
+    static fs::path folder;
+    return folder;
+}
+
 /// Empty where there is no /proc.
 fs::path program_folder() {
     std::error_code status;
@@ -35,7 +41,12 @@ const char* missing_subfolder(const fs::path& folder) {
 
 }  // namespace
 
+void use_data_folder(const fs::path& folder) { library_data_folder() = folder; }
+
 fs::path own_data_folder() {
+    if (!library_data_folder().empty()) {
+        return library_data_folder();
+    }
     const fs::path own = program_folder();
     if (own.empty()) {
         return {};

@@ -11,6 +11,8 @@ inline constexpr const char* kDataVariable = "AUSPEX_DATA";
 /// The folder with machines/, stacks/, workloads/ and plans/ that came with this program: PREFIX/share/auspex, or the
 /// repository in whose build/PRESET it runs. Empty where there is none, or no /proc.
 [[nodiscard]] std::filesystem::path own_data_folder();
+/// Makes that this folder, for a library, whose program is somebody else's. Before threads ask for it.
+void use_data_folder(const std::filesystem::path& folder);
 /// The folder that the environment's AUSPEX_DATA names; empty where that is not set, or empty. Throws InputError unless
 /// it has those four folders.
 [[nodiscard]] std::filesystem::path given_data_folder();

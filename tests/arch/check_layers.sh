@@ -32,6 +32,7 @@ BEGIN {
     may["launch"] = "base models interop schedule exec"
     may["workflows"] = "base models interop schedule sim/network sim/graph sim/predict exec microbench compare/fit compare/evaluate compare/kineto report launch"
     may["cli"] = may["workflows"] " sim/search explore workflows"
+    may["python"] = "base launch cli"
     # Rooms within a group: each includes those in front of it only.
     n = split("base base/statistics models/cpu models/transport models/jobs models interop interop/measurements interop/megatron interop/optimus " \
               "interop/torchtitan interop/deepspeed interop/frameworks schedule schedule/program schedule/bindings schedule/rounds " \
@@ -41,7 +42,7 @@ BEGIN {
               "compare/fit/cost_models compare/fit compare/evaluate " \
               "compare/kineto/trace compare/kineto/match compare/kineto/account compare/kineto/explain compare/kineto report/parts report/timeline report/traces report/run report/calibration report/comparison " \
               "report/fabric report/training report/scaling report/memory report/plans report/prediction report/difference explore explore/server launch launch/train workflows/calibrate workflows/compare " \
-              "workflows/verify workflows/chakra workflows/difference cli/flags cli/output cli/plans cli/worker cli/commands cli", order, " ")
+              "workflows/verify workflows/chakra workflows/difference cli/flags cli/output cli/plans cli/worker cli/commands cli python", order, " ")
     for (i = 1; i <= n; i++) {
         level[order[i]] = i
         group[order[i]] = order[i]
@@ -66,6 +67,7 @@ BEGIN {
     home["boost/program_options"] = "cli/flags"
     home["oneapi/tbb"] = "sim/predict sim/search sim/search/answers explore cli/commands tests"
     home["tbb/"] = "sim/predict sim/search sim/search/answers explore cli/commands tests"
+    home["pybind11/"] = "python bench"
     home["benchmark/"] = "bench"
     home["gtest/"] = "tests"
     home["Eigen/"] = "exec/kernels compare/fit/cost_models bench"

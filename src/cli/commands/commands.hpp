@@ -7,6 +7,9 @@ namespace auspex::cli {
 /// All of them, in the order in which help lists them.
 [[nodiscard]] const std::vector<Command>& commands();
 
+/// Runs one of them. Throws what it throws; an InputError of a file names the flags that changed it, too.
+void run_command(const Command& command, const Options& options);
+
 // Each runs the command of its name, for commands(). Throws InputError for bad input.
 void run_completion_bash(const Options& options);
 void run_completion_fish(const Options& options);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
+#include <iostream>
 #include <map>
 #include <sstream>
 
@@ -197,6 +198,10 @@ void store_given(Options& options, const CommandFlag& flag, const GivenFlags& gi
 }
 
 }  // namespace
+
+std::ostream& answer_stream(const Options& options) {
+    return options.answers != nullptr ? *options.answers : std::cout;
+}
 
 Options parse_options(const Command& command, const std::vector<std::string>& arguments) {
     Options options;

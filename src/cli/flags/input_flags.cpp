@@ -36,7 +36,7 @@ InputError with_command_line_context(const Options& options, const InputError& e
     const std::vector<std::pair<std::string, std::string>> roles{
         {"machine", options.machine}, {"stack", options.stack}, {"workload", options.workload}, {"plan", options.plan}};
     for (const auto& [role, name] : roles) {
-        const std::string file = name.empty() ? "" : launch::find_input(role, name);
+        const std::string file = name.empty() ? "" : launch::document_name(role, name);
         if (file.empty() || !message.starts_with(file + ": $")) {
             continue;
         }
@@ -52,7 +52,7 @@ InputError with_command_line_context(const Options& options, const InputError& e
         if (role == "plan" && !options.tiles.empty() && rest.starts_with(key_of_tiles)) {
             return {options.search.tiles_flag + " with " + file + sets, rest.substr(key_of_tiles.size())};
         }
-        return {file + sets, rest};
+        return {file + sets + error.where().substr(std::min(file.size(), error.where().size())), error.found()};
     }
     return error;
 }

@@ -1,6 +1,7 @@
 #pragma once
 /// @file Flags, the commands that take them, and what was given.
 #include <cstdint>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <vector>
@@ -297,9 +298,13 @@ struct Options {
     ExploreFlags explore;
     TraceFlags traces;
     bool json = false;
+    std::ostream* answers = nullptr;     ///< where --json goes, for callers of answer_of; null: standard output
     std::vector<std::string> arguments;  ///< behind the command's name, as they were given
     std::string command_line;            ///< that repeats this run, quoted for a shell
 };
+
+/// Where the JSON of --json is to be written.
+[[nodiscard]] std::ostream& answer_stream(const Options& options);
 
 /// What a flag means to one command, where that is not what it means to most.
 struct FlagMeaning {

@@ -85,7 +85,7 @@ void answer_search(const Options& options, const models::Inputs& inputs, const s
     };
     CsvFile(options).write(answer);
     if (options.json) {
-        answer(std::cout);
+        answer(answer_stream(options));
     } else {
         print_search(inputs, options, found);
         if (writes_folder(options)) {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/json.hpp"
+#include "launch/input_files.hpp"
 #include "sim/predict/predict.hpp"
 
 namespace auspex::workflows {
@@ -97,6 +98,16 @@ const JsonDocument& document_of(const models::Inputs& inputs, const std::string&
                                 : inputs.plan_document;
 }
 
+/// What a side is called: an input that is given as its own text has no name.
+std::string label_of(const std::string& name, const char* side) {
+    return launch::is_inline(name) ? std::string(side) + " (inline)" : name;
+}
+
+report::ComparedSide saved_side(const std::string& name, const char* side) {
+    const std::string label = label_of(name, side);
+    return side_of_result(label, launch::is_inline(name) ? JsonDocument::parse(name, label) : JsonDocument::load(name));
+}
+
 }  // namespace
 
 report::ComparedSide side_of_result(const std::string& label, const JsonDocument& document) {
@@ -112,14 +123,14 @@ report::ComparedSide side_of_result(const std::string& label, const JsonDocument
 
 report::Difference find_difference(const DifferenceRequest& request) {
     if (request.role == "result") {
-        return difference_of(request.role, side_of_result(request.before, JsonDocument::load(request.before)),
-                             side_of_result(request.after, JsonDocument::load(request.after)), {});
+        return difference_of(request.role, saved_side(request.before, "before"), saved_side(request.after, "after"),
+                             {});
     }
     const models::Inputs before = request.load(request.before), after = request.load(request.after);
     const std::vector<report::InputChange> fields = report::changed_fields(
         request.role, document_of(before, request.role).root(), document_of(after, request.role).root());
-    return difference_of(request.role, predicted_side(request, request.before, before),
-                         predicted_side(request, request.after, after), fields);
+    return difference_of(request.role, predicted_side(request, label_of(request.before, "before"), before),
+                         predicted_side(request, label_of(request.after, "after"), after), fields);
 }
 
 }  // namespace auspex::workflows

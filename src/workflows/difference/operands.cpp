@@ -30,6 +30,9 @@ std::string list_of(const std::set<std::string>& roles, const std::string& befor
 
 /// What an argument can be: one kind by its content, or all whose folders have the name.
 std::set<std::string> roles_of(const std::string& argument) {
+    if (launch::is_inline(argument)) {
+        return {kind_of(JsonDocument::parse(argument, "inline"))};
+    }
     const bool is_path = argument.find('/') != std::string::npos || argument.ends_with(".json");
     std::set<std::string> roles;
     std::vector<std::string> names;

@@ -102,8 +102,8 @@ std::vector<Kind> kinds_asked(const std::string& word) {
     return kinds;
 }
 
-void print_json(const std::vector<Kind>& kinds) {
-    JsonWriter json(std::cout);
+void print_json(const std::vector<Kind>& kinds, const Options& options) {
+    JsonWriter json(answer_stream(options));
     json.begin_object();
     for (const Kind& kind : kinds) {
         json.key(kind.word).begin_array();
@@ -120,7 +120,7 @@ void print_json(const std::vector<Kind>& kinds) {
 void run_list(const Options& options) {
     const std::vector<Kind> kinds = kinds_asked(options.role);
     if (options.json) {
-        print_json(kinds);
+        print_json(kinds, options);
         return;
     }
     for (const Kind& kind : kinds) {

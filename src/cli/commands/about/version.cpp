@@ -44,9 +44,9 @@ std::string kernels_text() {
 
 std::string or_none(const std::string& text) { return text.empty() ? "none" : text; }
 
-void print_json() {
+void print_json(const Options& options) {
     const DataFolder data = data_folder();
-    JsonWriter json(std::cout);
+    JsonWriter json(answer_stream(options));
     json.begin_object().member("version", AUSPEX_VERSION).member("commit", kBuildCommit);
     json.member("commit_date", kBuildCommitDate).member("compiler", AUSPEX_COMPILER);
     json.member("build_type", AUSPEX_BUILD_TYPE).member("kernel_instruction_sets", instruction_sets());
@@ -59,7 +59,7 @@ void print_json() {
 
 void run_version(const Options& options) {
     if (options.json) {
-        print_json();
+        print_json(options);
         return;
     }
     const std::string commit = kBuildCommit, date = kBuildCommitDate;

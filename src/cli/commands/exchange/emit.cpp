@@ -150,7 +150,7 @@ Emitted emit_job(const Options& options) {
 }
 
 void print_json(const Emitted& emitted, const Options& options) {
-    JsonWriter json(std::cout);
+    JsonWriter json(answer_stream(options));
     json.begin_object().member("format", options.emit.format).member("workload", emitted.workload.name);
     json.member("plan", emitted.plan.name).member("tiles", tiles_of(emitted.plan)).key("settings").begin_array();
     for (const interop::Setting& setting : emitted.settings) {

@@ -28,7 +28,7 @@ std::string billions(double count) {
 }
 
 void print_json(const models::Workload& workload, const interop::ImportedWorkload& imported, const Options& options) {
-    JsonWriter json(std::cout);
+    JsonWriter json(answer_stream(options));
     json.begin_object().member("config", imported.document.name()).member("sha256", imported.document.sha256());
     json.member("out", options.out).member("parameters", count_parameters(workload).total());
     json.member("active_parameters", count_active_parameters(workload).total()).key("notes").begin_array();

@@ -34,7 +34,7 @@ Spread spread_of(const std::vector<graph::RankTimes>& ranks, Picoseconds graph::
 
 void write_json(const workflows::PlayedTraces& played, const models::Machine& machine, const models::Stack& stack,
                 const Options& options) {
-    JsonWriter json(std::cout);
+    JsonWriter json(answer_stream(options));
     json.begin_object().member("traces", options.traces.folder).member("schema", played.version);
     json.member("machine", machine.name).member("stack", stack.name).member("ranks", played.ranks);
     json.member("nodes", played.nodes_of_machine).member("trace_nodes", played.nodes);

@@ -45,7 +45,7 @@ void write_rows(JsonWriter& json, const interop::MeasuredRows& measured) {
 }
 
 void print_json(const interop::MeasuredRows& measured, const Options& options) {
-    JsonWriter json(std::cout);
+    JsonWriter json(answer_stream(options));
     json.begin_object().member("file", options.config).member("out", options.out);
     json.member("rows", static_cast<std::int64_t>(measured.rows.size())).key("notes").begin_array();
     for (const std::string& note : measured.notes) {

@@ -33,7 +33,7 @@ std::string plan_text(const interop::ImportedPlan& imported, const interop::Fram
 }
 
 void print_json(const interop::ImportedPlan& imported, const interop::Framework& framework, const Options& options) {
-    JsonWriter json(std::cout);
+    JsonWriter json(answer_stream(options));
     json.begin_object().member("framework", framework.word).member("script", options.config);
     json.member("out", options.out).member("ranks", tiles_of(imported.plan)).key("notes").begin_array();
     for (const std::string& note : imported.notes) {

@@ -59,7 +59,7 @@ void run_scenario(const Options& options) {
         write_file(options.out, text);
     }
     if (options.json) {
-        JsonWriter json(std::cout);
+        JsonWriter json(answer_stream(options));
         json.begin_object().member("file", options.out).member("text", text).end_object();
     } else if (options.out.empty()) {
         std::cout << text;

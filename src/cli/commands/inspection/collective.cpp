@@ -145,7 +145,7 @@ void run_collective(const Options& options) {
     const auto answer = [&](std::ostream& out) { print_json(out, sweep, query.job, options); };
     csv.write(answer, {.tiles = query.job.ranks});
     if (options.json) {
-        answer(std::cout);
+        answer(answer_stream(options));
         return;
     }
     std::cout << render_sweep_text(sweep) << overrides_line(options) << (options.overrides.empty() ? "" : "\n");

@@ -160,7 +160,7 @@ void run_collective_against(const Options& options) {
     const std::vector<evaluate::PredictedCollective> rows = predict_rows(options);
     const evaluate::PublishedJudgement judgement = judge_published(rows);
     if (options.json) {
-        JsonWriter json(std::cout);
+        JsonWriter json(answer_stream(options));
         json.begin_object().member("version", AUSPEX_VERSION).member("against", options.search.against);
         write_published(json, rows, judgement);
         json.end_object();

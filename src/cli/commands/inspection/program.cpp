@@ -102,7 +102,7 @@ void check_executor(const models::Inputs& inputs, const models::Plan& plan, cons
         json.end_array();
     };
     if (options.json) {
-        JsonWriter json(std::cout);
+        JsonWriter json(answer_stream(options));
         json.begin_object();
         write_names(json, inputs, options);
         json.member("bound", unbound.empty());
@@ -136,7 +136,7 @@ void write_pipeline_csv(const models::Inputs& inputs, const models::Plan& plan, 
     write_file(file, schedule::pipeline_csv(plan));
     const int passes = schedule::PassOrder(plan, 0).size();
     if (options.json) {
-        JsonWriter json(std::cout);
+        JsonWriter json(answer_stream(options));
         json.begin_object();
         write_names(json, inputs, options);
         json.member("pipeline_csv", file).member("ranks", plan.pp).member("stages", plan.pp * plan.virtual_stages);
@@ -169,7 +169,7 @@ void run_program(const Options& options) {
         std::cout << kLegend << program_text(program);
         return;
     }
-    JsonWriter json(std::cout);
+    JsonWriter json(answer_stream(options));
     json.begin_object();
     write_names(json, inputs, options);
     json.member("micro_batches", program.micro_batches).member("chunks", program.chunks);

@@ -100,7 +100,7 @@ void run_ablate(const Options& options) {
     const auto answer = [&](std::ostream& out) { print_json(out, rows, inputs, options); };
     csv.write(answer, grid_of(inputs, rows.front().prediction.tiles));
     if (options.json) {
-        answer(std::cout);
+        answer(answer_stream(options));
         return;
     }
     print_text(rows, inputs, options);

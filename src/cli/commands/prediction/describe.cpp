@@ -59,7 +59,7 @@ void write_rows(JsonWriter& json, const char* name, const Rows& rows) {
 
 void print_json(const models::Workload& workload, const JsonDocument& document, const models::Plan* plan,
                 const Options& options) {
-    JsonWriter json(std::cout);
+    JsonWriter json(answer_stream(options));
     const double total = count_parameters(workload).total();
     json.begin_object().member("name", workload.name).member("file", workload.file).member("sha256", document.sha256());
     json.key("overrides").begin_array();

@@ -133,7 +133,7 @@ void run_diff(const Options& options) {
     const auto answer = [&](std::ostream& out) { print_json(out, difference, options); };
     csv.write(answer);
     if (options.json) {
-        answer(std::cout);
+        answer(answer_stream(options));
         return;
     }
     std::cout << (operands.remark.empty() ? "" : operands.remark + "\n") << report::difference_text(difference)

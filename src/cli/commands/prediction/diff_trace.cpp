@@ -60,7 +60,7 @@ void run_diff_trace(const Options& given) {
     };
     csv.write(answer);
     if (options.json) {
-        answer(std::cout);
+        answer(answer_stream(options));
         return;
     }
     std::cout << page.title << overrides_line(options) << "\n";

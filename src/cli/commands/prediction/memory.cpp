@@ -172,7 +172,7 @@ void run_memory(const Options& options) {
     const auto answer = [&](std::ostream& out) { print_json(out, page, inputs, options); };
     csv.write(answer, grid_of(inputs, page.course.tiles));
     if (options.json) {
-        answer(std::cout);
+        answer(answer_stream(options));
         return;
     }
     print_text(page, options);

@@ -8,6 +8,7 @@
 #include "cli/output/csv_file.hpp"
 #include "cli/output/prediction_output.hpp"
 #include "launch/output_locks.hpp"
+#include "launch/train/child_run.hpp"
 #include "report/parts/loss_words.hpp"
 #include "report/parts/text.hpp"
 #include "report/parts/text_table.hpp"
@@ -20,6 +21,7 @@ constexpr std::size_t kOperationsShown = 6;
 constexpr std::size_t kLinksShown = 6;
 
 report::PlacedStep place(const models::Inputs& inputs, const PlacementArgument& placement, int tiles) {
+    launch::throw_if_interrupted();
     models::Inputs changed = inputs;
     changed.plan.placement = placement.kind;
     changed.plan.placement_seed = placement.seed;
@@ -131,7 +133,7 @@ void run_place(const Options& options) {
     const auto answer = [&](std::ostream& out) { print_json(out, report, inputs, options); };
     csv.write(answer);
     if (options.json) {
-        answer(std::cout);
+        answer(answer_stream(options));
         return;
     }
     print_text(report, options);

@@ -11,6 +11,7 @@
 #include "cli/output/prediction_page.hpp"
 #include "launch/output_locks.hpp"
 #include "launch/progress_line.hpp"
+#include "launch/train/child_run.hpp"
 
 namespace auspex::cli {
 namespace {
@@ -49,6 +50,7 @@ predict::PredictResult predict_with(const Options& options, const models::Inputs
     wanted.samples = options.predict.samples > 0 ? options.predict.samples : kDefaultSamples;
     wanted.slow = options.predict.slow;
     wanted.progress = [&line](int done, int all) {
+        launch::throw_if_interrupted();
         line.show(static_cast<std::size_t>(done), static_cast<std::size_t>(all));
     };
     return predict::predict(inputs, wanted);
@@ -92,7 +94,7 @@ void run_predict(const Options& options) {
     };
     csv.write(answer);
     if (options.json) {
-        answer(std::cout);
+        answer(answer_stream(options));
         return;
     }
     print_prediction(

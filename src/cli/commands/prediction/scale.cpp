@@ -16,6 +16,7 @@
 #include "launch/input_files.hpp"
 #include "launch/output_locks.hpp"
 #include "launch/progress_line.hpp"
+#include "launch/train/child_run.hpp"
 #include "report/parts/text.hpp"
 #include "report/scaling/scaling_report.hpp"
 
@@ -29,6 +30,7 @@ std::vector<double> throughputs(const std::vector<models::Inputs>& sizes, const 
                                 MachineChange change) {
     std::vector<double> rates(sizes.size());
     tbb::parallel_for(std::size_t{0}, sizes.size(), [&](std::size_t i) {
+        launch::throw_if_interrupted();
         models::Inputs inputs = sizes[i];
         change(inputs.machine);
         rates[i] = predict::predict(inputs, {.tiles = tiles[i], .sensitivity = false}).prediction.tokens_per_s_per_tile;
@@ -248,7 +250,7 @@ void run_scale(const Options& options) {
     const auto answer = [&](std::ostream& out) { print_json(out, report, inputs, options); };
     csv.write(answer);
     if (options.json) {
-        answer(std::cout);
+        answer(answer_stream(options));
         return;
     }
     print_table(report, options);

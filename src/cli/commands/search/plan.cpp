@@ -29,7 +29,7 @@ void run_plan(const Options& options) {
     if (options.tiles.size() > 1) {
         return run_plan_sizes(options);
     }
-    if (launch::rank_of_launcher(options.ranks)) {
+    if (options.answers == nullptr && launch::rank_of_launcher(options.ranks)) {
         std::vector<std::string> arguments{launch::kSearchRole};
         arguments.insert(arguments.end(), options.arguments.begin(), options.arguments.end());
         launch::become_rank(arguments);

@@ -131,7 +131,7 @@ void run_plan_against(const Options& options) {
     predict_rows(inputs, rows, true, predictions);
     const evaluate::SweepJudgement judgement = judge_sweep(rows, predictions);
     if (options.json) {
-        JsonWriter json(std::cout);
+        JsonWriter json(answer_stream(options));
         json.begin_object().member("machine", inputs.machine.name).member("stack", inputs.stack.name);
         json.member("version", AUSPEX_VERSION).member("against", options.search.against);
         write_sweep(json, rows, predictions, judgement);

@@ -257,7 +257,7 @@ void run_plan_sizes(const Options& options) {
     const auto answer = [&](std::ostream& out) { write_sizes(out, inputs, options, points, *pick); };
     CsvFile(options).write(answer);
     if (options.json) {
-        answer(std::cout);
+        answer(answer_stream(options));
     } else {
         print_sizes(inputs, options, points, *pick);
     }
@@ -294,7 +294,7 @@ void run_plan_deadline(const Options& options) {
     const auto answer = [&](std::ostream& out) { write_deadline(out, inputs, options, result); };
     CsvFile(options).write(answer);
     if (options.json) {
-        answer(std::cout);
+        answer(answer_stream(options));
     } else {
         print_deadline(inputs, options, result);
     }

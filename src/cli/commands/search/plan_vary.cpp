@@ -228,7 +228,7 @@ void run_plan_vary(const Options& options) {
         const auto answer = [&](std::ostream& out) { write_json(out, options, field, points); };
         CsvFile(options).write(answer);
         if (options.json) {
-            answer(std::cout);
+            answer(answer_stream(options));
         } else {
             print_text(options, field, points);
         }

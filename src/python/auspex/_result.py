@@ -1,0 +1,153 @@
+"""What results have in common: read from documents, shown as tables."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from ._show import html_of, line_of
+
+if TYPE_CHECKING:
+    import pandas
+
+Document = dict[str, Any]
+Part = TypeVar("Part")
+
+_INPUTS = ("machine", "stack", "workload", "plan")
+_IDENTITIES = ("tiles", "placement", "stage", "value", "name", "bytes")
+"""What says of which entry of an outer list a row is."""
+
+
+def _conversion(hint: Any) -> Callable[[Any], Any] | None:
+    """What makes a value of JSON one of this type; None: it is one."""
+    arguments = [one for one in typing.get_args(hint) if one is not type(None)]
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+        return lambda value: read(hint, value)
+    origin = typing.get_origin(hint)
+    if origin is list and (inner := _conversion(arguments[0])):
+        return lambda value: [inner(one) for one in value]
+    if origin is tuple:
+        return tuple
+    if type(None) in typing.get_args(hint) and (inner := _conversion(arguments[0])):
+        return lambda value: value if value is None else inner(value)
+    return None
+
+
+_plans: dict[type, tuple[Document, list[tuple[str, str, Callable[[Any], Any] | None]]]] = {}
+"""Of each class the values of fields that a document may leave out, and the keys whose values or names change."""
+
+
+def _plan(kind: type) -> tuple[Document, list[tuple[str, str, Callable[[Any], Any] | None]]]:
+    hints = typing.get_type_hints(kind)
+    defaults: Document = {}
+    changes = []
+    for field in dataclasses.fields(kind):
+        if field.default is not dataclasses.MISSING:
+            defaults[field.name] = field.default
+        key, convert = field.metadata.get("key", field.name), _conversion(hints[field.name])
+        if convert or key != field.name:
+            changes.append((key, field.name, convert))
+    return defaults, changes
+
+
+def read(kind: type[Part], document: Document) -> Part:
+    """The document as one of this class; keys that later versions add become attributes, too."""
+    plan = _plans.get(kind)
+    if plan is None:
+        plan = _plans.setdefault(kind, _plan(kind))
+    defaults, changes = plan
+    one = object.__new__(kind)
+    values = one.__dict__
+    values.update(defaults)
+    values.update(document)
+    for key, name, convert in changes:
+        if key in document:
+            value = document[key] if key == name else values.pop(key)
+            values[name] = convert(value) if convert else value
+    return one
+
+
+def _flat(document: Document, before: str = "") -> Iterator[tuple[str, Any]]:
+    """Values by dotted path; an interval is its two ends; lists are rows of tables of their own."""
+    for key, value in document.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{before}{key}.")
+        elif isinstance(value, list):
+            if key.endswith(("interval_s", "_interval")) and len(value) == 2:
+                yield f"{before}{key}.low", value[0]
+                yield f"{before}{key}.high", value[1]
+            elif all(isinstance(one, (str, int, float)) for one in value) and key not in ("notes", "overrides"):
+                yield before + key, " ".join(str(one) for one in value)
+        else:
+            yield before + key, value
+
+
+def _entries(value: Any, path: list[str], of: Document) -> Iterator[Document]:
+    if isinstance(value, list):
+        for one in value:
+            yield from _entries(one, path, of)
+    elif path:
+        known = {name: value[name] for name in _IDENTITIES if isinstance(value.get(name), (str, int, float))}
+        yield from _entries(value.get(path[0], []), path[1:], {**of, **known})
+    else:
+        yield {**of, **(dict(_flat(value)) if isinstance(value, dict) else {"value": value})}
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Result:
+    """An answer. Its fields are the keys that docs/json-output.md describes, with their units."""
+
+    _table: ClassVar[str] = ""
+    """Path of the list whose entries are the rows; empty: the answer is one row."""
+    _headline: ClassVar[tuple[str, ...]] = ()
+    """Fields that say most, for people."""
+
+    @classmethod
+    def _of(cls: type[Part], document: Document) -> Part:
+        one = read(cls, document)
+        one.__dict__["_document"] = document
+        return one
+
+    def to_dict(self) -> Document:
+        """The JSON document that it was read from. It is not a copy."""
+        return self.__dict__["_document"]
+
+    def tables(self) -> list[str]:
+        """What rows() and to_pandas() can be asked for: dotted paths of the lists of the answer."""
+        found: dict[str, None] = {}
+
+        def look(value: Any, path: str) -> None:
+            if isinstance(value, list):
+                if value and isinstance(value[0], dict):
+                    found.setdefault(path)
+                    for one in value:
+                        look(one, path)
+            elif isinstance(value, dict):
+                for key, inner in value.items():
+                    look(inner, f"{path}.{key}" if path else key)
+
+        look(self.to_dict(), "")
+        return list(found)
+
+    def rows(self, table: str = "") -> list[Document]:
+        """The rows of a table, without one those that matter most: dicts from column to value."""
+        if table and table not in self.tables():
+            raise KeyError(f"found no table {table!r}; expected one of {', '.join(self.tables()) or 'none'}")
+        path = table or self._table
+        document = self.to_dict()
+        of = {name: document[name] for name in _INPUTS if path and isinstance(document.get(name), str)}
+        return list(_entries(document, path.split(".") if path else [], of))
+
+    def to_pandas(self, table: str = "") -> pandas.DataFrame:
+        """rows() as a DataFrame. Needs pandas."""
+        import pandas
+
+        return pandas.DataFrame(self.rows(table))
+
+    def __repr__(self) -> str:
+        return line_of(type(self).__name__, self.to_dict(), self._headline)
+
+    def _repr_html_(self) -> str:
+        return html_of(type(self).__name__, self.to_dict(), self._headline, self.rows() if self._table else [])

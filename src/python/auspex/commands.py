@@ -1,0 +1,410 @@
+"""The commands of `auspex` as functions: parameters are its flags, answers its JSON as dataclasses.
+
+All of them release the interpreter while they work, and may be called by several threads at once. Ctrl-C ends them:
+searches, samples and sizes at once, a single step when it is done. `auspex COMMAND --help` says what each flag means.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ._call import Count, Input, Overrides, Path_, document_of
+from .errors import InputError
+from .exchange import Emission, Imported, Listing, Program, Scenario
+from .network import Collective, CollectiveSweep, Fabric
+from .results import Ablation, Description, Difference, MemoryCourse, Placements, Prediction, RunDifference, Scaling
+from .searches import PlanDeadline, PlanSearch, PlanSizes, PlanVariation
+
+IMPORTS = {
+    "hf": "import hf",
+    "megatron-lm": "import megatron",
+    "optimus": "import optimus",
+    "torchtitan": "import torchtitan",
+    "deepspeed": "import deepspeed",
+}
+"""Formats that import_() reads, and the commands that do."""
+
+
+def describe(
+    workload: Input,
+    plan: Input | None = None,
+    *,
+    tiles: int | None = None,
+    set: Overrides | None = None,
+) -> Description:
+    """Parameters, FLOP and bytes of a workload, and the layout that a plan gives it."""
+    return Description._of(document_of("describe", locals()))
+
+
+def predict(
+    machine: Input | None = None,
+    stack: Input | None = None,
+    workload: Input | None = None,
+    plan: Input | None = None,
+    *,
+    tiles: int | None = None,
+    nodes: int | None = None,
+    global_batch: int | None = None,
+    scenario: Path_ | None = None,
+    set: Overrides | None = None,
+    lens: str | None = None,
+    seed: int | None = None,
+    samples: int | None = None,
+    slow: Mapping[str, float] | Sequence[str] | None = None,
+    tokens: Count | None = None,
+    sensitivity: bool = True,
+    trace: Path_ | None = None,
+    trace_ranks: Sequence[int] | str | None = None,
+    chakra: Path_ | None = None,
+    chakra_roles: bool = False,
+    chakra_limit: Count | None = None,
+    out: Path_ | None = None,
+    csv: Path_ | None = None,
+) -> Prediction:
+    """Simulate one training step: time, losses, memory, causes. `sensitivity=False` leaves out the interval."""
+    return Prediction._of(document_of("predict", locals()))
+
+
+def scale(
+    machine: Input | None = None,
+    stack: Input | None = None,
+    workload: Input | None = None,
+    plan: Input | None = None,
+    *,
+    tiles: int | Sequence[int] | None = None,
+    nodes: int | Sequence[int] | None = None,
+    global_batch: int | None = None,
+    scenario: Path_ | None = None,
+    set: Overrides | None = None,
+    mode: str | None = None,
+    tokens: Count | None = None,
+    sensitivity: bool = True,
+    out: Path_ | None = None,
+    csv: Path_ | None = None,
+) -> Scaling:
+    """Predict several sizes: how efficiency falls and why. The first size is the reference."""
+    return Scaling._of(document_of("scale", locals()))
+
+
+def memory(
+    machine: Input | None = None,
+    stack: Input | None = None,
+    workload: Input | None = None,
+    plan: Input | None = None,
+    *,
+    tiles: int | None = None,
+    nodes: int | None = None,
+    global_batch: int | None = None,
+    scenario: Path_ | None = None,
+    set: Overrides | None = None,
+    out: Path_ | None = None,
+    csv: Path_ | None = None,
+) -> MemoryCourse:
+    """What fills a tile's memory, stage by stage and label by label, and how it comes and goes over the step."""
+    return MemoryCourse._of(document_of("memory", locals()))
+
+
+def place(
+    machine: Input | None = None,
+    stack: Input | None = None,
+    workload: Input | None = None,
+    plan: Input | None = None,
+    *,
+    placements: Sequence[str] | str,
+    tiles: int | None = None,
+    nodes: int | None = None,
+    global_batch: int | None = None,
+    scenario: Path_ | None = None,
+    set: Overrides | None = None,
+    out: Path_ | None = None,
+    csv: Path_ | None = None,
+) -> Placements:
+    """Compare placements of one job: contiguous, scattered, random[:SEED], scheduled[:FREE[:SEED]]."""
+    return Placements._of(document_of("place", locals()))
+
+
+def ablate(
+    machine: Input | None = None,
+    stack: Input | None = None,
+    workload: Input | None = None,
+    plan: Input | None = None,
+    *,
+    tiles: int | None = None,
+    nodes: int | None = None,
+    global_batch: int | None = None,
+    scenario: Path_ | None = None,
+    set: Overrides | None = None,
+    out: Path_ | None = None,
+    csv: Path_ | None = None,
+) -> Ablation:
+    """Compare expert kernels and optimizer sharding: loop and sharded against fused and ep-aware."""
+    return Ablation._of(document_of("ablate", locals()))
+
+
+def diff(
+    before: Input | Prediction,
+    after: Input | Prediction,
+    *,
+    machine: Input | None = None,
+    stack: Input | None = None,
+    workload: Input | None = None,
+    plan: Input | None = None,
+    tiles: int | None = None,
+    global_batch: int | None = None,
+    set: Overrides | None = None,
+    step: int | None = None,
+    rank: int | None = None,
+    out: Path_ | None = None,
+    csv: Path_ | None = None,
+) -> Difference | RunDifference:
+    """Set two plans, machines, stacks, workloads or predictions side by side, or a plan's prediction beside a trace."""
+    given = dict(locals())
+    for side in ("before", "after"):
+        if isinstance(given[side], Prediction):
+            given[side] = given[side].to_dict()
+    document = document_of("diff", given)
+    return RunDifference._of(document) if "trace" in document else Difference._of(document)
+
+
+def plan(
+    machine: Input,
+    workload: Input,
+    *,
+    tiles: int | None = None,
+    nodes: int | None = None,
+    stack: Input | None = None,
+    global_batch: int | None = None,
+    plan: Input | None = None,
+    where: Sequence[str] | str | None = None,
+    set: Overrides | None = None,
+    top: int | None = None,
+    exhaustive: bool = False,
+    what_if: bool = False,
+    tokens: Count | None = None,
+    checkpoint: Path_ | None = None,
+    resume: Path_ | None = None,
+    scenario: Path_ | None = None,
+    out: Path_ | None = None,
+    csv: Path_ | None = None,
+) -> PlanSearch:
+    """Pick the layout: the fastest plans that fit, out of all that there are for these tiles and this batch."""
+    return PlanSearch._of(document_of("plan", locals()))
+
+
+def plan_sizes(
+    machine: Input,
+    workload: Input,
+    *,
+    tiles: Sequence[int] | str | None = None,
+    nodes: Sequence[int] | str | None = None,
+    objective: str | None = None,
+    stack: Input | None = None,
+    global_batch: int | None = None,
+    plan: Input | None = None,
+    where: Sequence[str] | str | None = None,
+    set: Overrides | None = None,
+    exhaustive: bool = False,
+    what_if: bool = False,
+    tokens: Count | None = None,
+    out: Path_ | None = None,
+    csv: Path_ | None = None,
+) -> PlanSizes:
+    """The best plan of each of several sizes, [24, 48] or "12..384", and the one that the objective picks."""
+    return PlanSizes._of(document_of("plan", locals()))
+
+
+def plan_deadline(
+    machine: Input,
+    workload: Input,
+    *,
+    deadline: str,
+    tokens: Count,
+    tiles: Sequence[int] | str | None = None,
+    nodes: Sequence[int] | str | None = None,
+    stack: Input | None = None,
+    global_batch: int | None = None,
+    plan: Input | None = None,
+    where: Sequence[str] | str | None = None,
+    set: Overrides | None = None,
+    exhaustive: bool = False,
+    what_if: bool = False,
+    csv: Path_ | None = None,
+) -> PlanDeadline:
+    """The smallest of several sizes that trains so many tokens in this time, such as "14d"."""
+    return PlanDeadline._of(document_of("plan", locals()))
+
+
+def plan_vary(
+    machine: Input,
+    workload: Input,
+    *,
+    vary: Mapping[str, Sequence[Any]] | str,
+    tiles: int | None = None,
+    nodes: int | None = None,
+    stack: Input | None = None,
+    global_batch: int | None = None,
+    plan: Input | None = None,
+    where: Sequence[str] | str | None = None,
+    set: Overrides | None = None,
+    exhaustive: bool = False,
+    what_if: bool = False,
+    out: Path_ | None = None,
+    csv: Path_ | None = None,
+) -> PlanVariation:
+    """Search once for each value of a field: {"machine.tile.memory": ["64 GB", "128 GB"]}."""
+    given = dict(locals())
+    if isinstance(vary, Mapping):
+        if len(vary) != 1:
+            raise InputError("vary", f"found {len(vary)} fields; expected one")
+        (path, values), = vary.items()
+        given["vary"] = f"{path}=" + ",".join(str(value) for value in values)
+    return PlanVariation._of(document_of("plan", given))
+
+
+def collective(
+    machine: Input,
+    kind: str,
+    ranks: int,
+    *,
+    stack: Input | None = None,
+    bytes: Count | None = None,
+    algorithm: str | None = None,
+    levels: int | None = None,
+    groups_of: int | None = None,
+    stride: int | None = None,
+    alone: bool = False,
+    zipf: float | None = None,
+    placement: str | None = None,
+    seed: int | None = None,
+    set: Overrides | None = None,
+    out: Path_ | None = None,
+    csv: Path_ | None = None,
+) -> Collective:
+    """Time one collective: algorithms, phases, what bounds it."""
+    return Collective._of(document_of("collective", locals()))
+
+
+def collective_sweep(
+    machine: Input,
+    kind: str,
+    ranks: int,
+    *,
+    bytes: Sequence[Count] | str,
+    stack: Input | None = None,
+    algorithm: str | None = None,
+    levels: int | None = None,
+    groups_of: int | None = None,
+    stride: int | None = None,
+    alone: bool = False,
+    zipf: float | None = None,
+    placement: str | None = None,
+    seed: int | None = None,
+    set: Overrides | None = None,
+    out: Path_ | None = None,
+    csv: Path_ | None = None,
+) -> CollectiveSweep:
+    """The same over several sizes: [8, "64KiB"], or all powers of two in "8:1GiB"."""
+    return CollectiveSweep._of(document_of("collective", locals()))
+
+
+def fabric(machine: Input, *, set: Overrides | None = None, out: Path_ | None = None) -> Fabric:
+    """A machine's network: what its links give, beside what the machine file states."""
+    return Fabric._of(document_of("fabric", locals()))
+
+
+def program(
+    machine: Input | None = None,
+    stack: Input | None = None,
+    workload: Input | None = None,
+    plan: Input | None = None,
+    *,
+    tiles: int | None = None,
+    nodes: int | None = None,
+    global_batch: int | None = None,
+    scenario: Path_ | None = None,
+    set: Overrides | None = None,
+) -> Program:
+    """The operations of a step, block by block, and the order in which each pipeline stage runs the blocks."""
+    return Program._of(document_of("program", locals()))
+
+
+def emit(
+    workload: Input | None = None,
+    plan: Input | None = None,
+    *,
+    format: str,
+    tiles: int | None = None,
+    nodes: int | None = None,
+    global_batch: int | None = None,
+    scenario: Path_ | None = None,
+    machine: Input | None = None,
+    stack: Input | None = None,
+    set: Overrides | None = None,
+    job: str | None = None,
+    steps: int | None = None,
+    out: Path_ | None = None,
+) -> Emission:
+    """A plan as megatron-lm, optimus, torchtitan or deepspeed take it; with `job` a script to submit."""
+    return Emission._of(document_of("emit", locals()))
+
+
+def import_(
+    config: Path_ | Mapping[str, Any],
+    format: str = "hf",
+    *,
+    sequence_length: int | None = None,
+    set: Overrides | None = None,
+    tiles: int | None = None,
+    workload: Input | None = None,
+    arguments: Path_ | None = None,
+    function: str | None = None,
+    out: Path_ | None = None,
+) -> Imported:
+    """A config.json of Hugging Face (a file, a folder, or a dict) as a workload, or settings of a framework as a plan."""
+    given = dict(locals())
+    if given.pop("format") not in IMPORTS:
+        raise InputError("format", f"found {format!r}; expected one of {', '.join(IMPORTS)}")
+    with tempfile.TemporaryDirectory() as folder:
+        if isinstance(config, Mapping):
+            given["config"] = os.path.join(folder, "config.json")
+            Path(given["config"]).write_text(json.dumps(config), encoding="utf-8")
+        given["out"] = out if out is not None else os.path.join(folder, "imported.json")
+        answer = document_of(IMPORTS[format], given)
+        content = json.loads(Path(given["out"]).read_text(encoding="utf-8"))
+    known = ("notes", "parameters", "active_parameters", "ranks")
+    return Imported._of(
+        {"format": format, "content": content, **{key: answer[key] for key in known if key in answer}}
+    )
+
+
+def scenario(
+    machine: Input | None = None,
+    stack: Input | None = None,
+    workload: Input | None = None,
+    plan: Input | None = None,
+    *,
+    tiles: int | Sequence[int] | None = None,
+    nodes: int | Sequence[int] | None = None,
+    global_batch: int | None = None,
+    scenario: Path_ | None = None,
+    tokens: Count | None = None,
+    set: Overrides | None = None,
+    out: Path_ | None = None,
+) -> Scenario:
+    """All inputs of a job in one JSON text, which predict(scenario=FILE) takes."""
+    return Scenario._of(document_of("scenario", locals()))
+
+
+def list_inputs(of: str | None = None) -> Listing:
+    """Machines, stacks, workloads and plans that there are, by name."""
+    return Listing._of(document_of("list", locals()))
+
+
+def version() -> dict[str, Any]:
+    """What this is: version, commit, compiler, libraries, and where its data are."""
+    return document_of("version", {})

@@ -81,4 +81,5 @@ def flags_of(parameters: Mapping[str, Any]) -> list[str]:
 
 def document_of(command: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The JSON document that the command answers with."""
-    return json.loads(_core.answer(command, flags_of(parameters)))
+    document: dict[str, Any] = json.loads(_core.answer(command, flags_of(parameters)))
+    return document

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import typing
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from ._show import html_of, line_of
 
 if TYPE_CHECKING:
-    import pandas
+    import pandas  # type: ignore[import]
 
 Document = dict[str, Any]
 Part = TypeVar("Part")
@@ -20,18 +21,26 @@ _IDENTITIES = ("tiles", "placement", "stage", "value", "name", "bytes")
 """What says of which entry of an outer list a row is."""
 
 
+def _each(convert: Callable[[Any], Any], values: list[Any]) -> list[Any]:
+    return [convert(value) for value in values]
+
+
+def _unless_none(convert: Callable[[Any], Any], value: Any) -> Any:
+    return None if value is None else convert(value)
+
+
 def _conversion(hint: Any) -> Callable[[Any], Any] | None:
     """What makes a value of JSON one of this type; None: it is one."""
     arguments = [one for one in typing.get_args(hint) if one is not type(None)]
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
-        return lambda value: read(hint, value)
+        return functools.partial(read, hint)
     origin = typing.get_origin(hint)
     if origin is list and (inner := _conversion(arguments[0])):
-        return lambda value: [inner(one) for one in value]
+        return functools.partial(_each, inner)
     if origin is tuple:
         return tuple
     if type(None) in typing.get_args(hint) and (inner := _conversion(arguments[0])):
-        return lambda value: value if value is None else inner(value)
+        return functools.partial(_unless_none, inner)
     return None
 
 
@@ -112,7 +121,8 @@ class Result:
 
     def to_dict(self) -> Document:
         """The JSON document that it was read from. It is not a copy."""
-        return self.__dict__["_document"]
+        document: Document = self.__dict__["_document"]
+        return document
 
     def tables(self) -> list[str]:
         """What rows() and to_pandas() can be asked for: dotted paths of the lists of the answer."""
@@ -142,7 +152,7 @@ class Result:
 
     def to_pandas(self, table: str = "") -> pandas.DataFrame:
         """rows() as a DataFrame. Needs pandas."""
-        import pandas
+        import pandas  # type: ignore[import]
 
         return pandas.DataFrame(self.rows(table))
 

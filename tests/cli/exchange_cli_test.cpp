@@ -55,6 +55,22 @@ TEST_F(ExchangeCli, from_a_config_to_a_job_and_back) {
               JsonDocument::parse(predicted.out, "first").root().at("step_time_s").as_number(0, 1e6));
 }
 
+// 8 nodes of 12 tiles; the batch of 384 sequences over 384 replicas of the dense part, 256 nodes; a scenario holds all
+// of it.
+TEST_F(ExchangeCli, a_plan_goes_out_by_nodes_batch_and_scenario) {
+    const auto text = [this](const std::string& arguments) {
+        const Outcome outcome = run("emit --json --format megatron-lm " + arguments);
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
+        return outcome.exit_code == 0 ? JsonDocument::parse(outcome.out, "out").root().at("text").as_string() : "";
+    };
+    const std::string inputs = "--machine aurora --workload mixtral-8x7b --plan mixtral-8x7b --set plan.pp=8 ";
+    const auto arguments_of = [](const std::string& settings) { return settings.substr(settings.find("--")); };
+    EXPECT_NE(text(inputs + "--nodes 16 --global-batch 48").find("--global-batch-size 48"), std::string::npos);
+    const std::string scenario = folder_ + "job.json";
+    ASSERT_EQ(run("scenario --stack megatron-deepspeed --nodes 16 --out '" + scenario + "' " + inputs).exit_code, 0);
+    EXPECT_EQ(arguments_of(text("--scenario '" + scenario + "'")), arguments_of(text(inputs + "--tiles 192")));
+}
+
 TEST_F(ExchangeCli, a_config_is_a_workload_as_it_is) {
     const Outcome described =
         run("describe --json --workload '" + config("Qwen3-30B-A3B") + "' --set workload.sequence_length=4096");

@@ -163,7 +163,7 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
         case Flag::kNodes: options.nodes = parse_tiles("--nodes", text(), false); break;
         case Flag::kNodesList: options.nodes = parse_tiles("--nodes", text(), true); break;
         case Flag::kNodesRange: options.nodes = parse_sizes(options, "--nodes", text()); break;
-        case Flag::kScenario: break;  // parse_options takes what it gives as flags
+        case Flag::kScenario: options.scenario = text(); break;  // parse_options takes what it gives as flags
         case Flag::kNoSensitivity: options.no_sensitivity = true; break;
         case Flag::kTokens: options.tokens = parse_positive("tokens", text(), Dimension::kCount); break;
         case Flag::kLens: options.predict.lens = parse_lens(text()); break;

@@ -267,7 +267,8 @@ struct Options {
     int global_batch = 0;
     std::vector<PlacementArgument> placements;
     std::string mode, out, trace;
-    std::string csv;  ///< file of a tidy table
+    std::string csv;       ///< file of a tidy table
+    std::string scenario;  ///< file whose values stand in the other fields
     double tokens = 0;
     bool no_sensitivity = false;
     std::optional<std::uint64_t> seed;

@@ -11,6 +11,7 @@
 #include "base/units.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/flags/input_flags.hpp"
+#include "cli/flags/job_size.hpp"
 #include "interop/frameworks/emission_text.hpp"
 #include "interop/frameworks/frameworks.hpp"
 #include "interop/frameworks/job_script.hpp"
@@ -72,16 +73,21 @@ void add_job_notes(const interop::Job& job, int tiles_of_node, std::vector<std::
 }
 
 Emitted emit_settings(const Options& options) {
-    if (!options.stack.empty()) {
+    std::vector<std::string> roles{"workload", "plan"};
+    if (!options.machine.empty()) {
+        roles.emplace_back("machine");
+    }
+    if (!options.scenario.empty()) {
+        roles.emplace_back("stack");  // which stands in every scenario, and settings do not need
+    } else if (!options.stack.empty()) {
         throw InputError("--stack", "found without --job; expected both, or none");
     }
-    launch::require_roles(options.overrides, options.machine.empty()
-                                                 ? std::vector<std::string>{"workload", "plan"}
-                                                 : std::vector<std::string>{"workload", "plan", "machine"});
+    launch::require_roles(options.overrides, roles);
     Emitted emitted;
     emitted.workload = models::load_workload(launch::load_document("workload", options.workload, options.overrides));
     models::Plan plan = models::load_plan(launch::load_document("plan", options.plan, options.overrides));
     forget_dp(options, plan);
+    fill_micro_batches(options, emitted.workload, plan);
     emitted.plan = resolve_plan(plan, emitted.workload, options.tiles.empty() ? 0 : options.tiles.front());
     const int tiles_of_node =
         options.machine.empty()

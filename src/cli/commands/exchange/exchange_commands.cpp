@@ -47,8 +47,8 @@ std::vector<Command> exchange_commands() {
          "  auspex emit --format optimus --workload mula-220b-a10b --plan mula-220b-a10b --machine aurora --stack "
          "optimus --job pbs --steps 1000 --out job.pbs",
          {Flag::kFormat, Flag::kWorkload, Flag::kPlan},
-         {Flag::kTiles, Flag::kMachine, Flag::kStack, Flag::kSet, Flag::kJob, Flag::kSteps, Flag::kWorkloadOut,
-          Flag::kJson},
+         {Flag::kTiles, Flag::kNodes, Flag::kJobBatch, Flag::kScenario, Flag::kMachine, Flag::kStack, Flag::kSet,
+          Flag::kJob, Flag::kSteps, Flag::kWorkloadOut, Flag::kJson},
          run_emit,
          {{Flag::kSteps, "steps of the run; with --job its walltime is theirs"},
           {Flag::kMachine, "machine file, or the name of one in machines/: tiles of a node, and how its jobs start"},

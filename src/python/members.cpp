@@ -32,16 +32,17 @@ std::size_t skip_value(std::string_view text, std::size_t at) {
         return std::min(text.find_first_of(",} \n\t\r", at), text.size());
     }
     int depth = 0;
-    do {
-        at = std::min(text.find_first_of("\"{}[]", at), text.size());
-        AUSPEX_CHECK(at < text.size(), "every bracket is closed");
-        if (text[at] == '"') {
-            at = skip_string(text, at);
-            continue;
+    for (; at < text.size(); ++at) {
+        const char letter = text[at];
+        if (letter == '"') {
+            at = skip_string(text, at) - 1;
+        } else if (letter == '{' || letter == '[') {
+            ++depth;
+        } else if ((letter == '}' || letter == ']') && --depth == 0) {
+            return at + 1;
         }
-        depth += text[at] == '{' || text[at] == '[' ? 1 : -1;
-        ++at;
-    } while (depth > 0);
+    }
+    AUSPEX_CHECK(false, "every bracket is closed");
     return at;
 }
 

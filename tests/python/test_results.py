@@ -26,8 +26,8 @@ CALLS = {
     "diff": lambda: auspex.diff("toy-dp4", "mula-7b-a1b", **GIVEN),
     "describe": lambda: auspex.describe("mula-7b-a1b", "mula-7b-a1b"),
     "plan": lambda: auspex.plan("aurora", "mula-7b-a1b", tiles=48, plan="mula-7b-a1b", tokens="100B", **FEW),
-    "plan_sizes": lambda: auspex.plan_sizes("aurora", "mula-7b-a1b", tiles=[24, 48, 7], **FEW),
-    "plan_vary": lambda: auspex.plan_vary("aurora", "mula-7b-a1b", tiles=48, vary="machine.tile.memory=32 GB,64 GB", **FEW),
+    "plan_sizes": lambda: auspex.plan_sizes("aurora", "mula-7b-a1b", tiles=[7, 24, 48], **FEW),
+    "plan_vary": lambda: auspex.plan_vary("aurora", "mula-7b-a1b", tiles=48, vary="machine.tile.hbm_capacity=32 GB,64 GB", **FEW),
     "plan_deadline": lambda: auspex.plan_deadline(
         "aurora", "mula-7b-a1b", tiles=[24, 48], deadline="9000d", tokens="1B", **FEW
     ),

@@ -257,7 +257,7 @@ def plan_vary(
     out: Path_ | None = None,
     csv: Path_ | None = None,
 ) -> PlanVariation:
-    """Search once for each value of a field: {"machine.tile.memory": ["64 GB", "128 GB"]}."""
+    """Search once for each value of a field: {"machine.tile.hbm_capacity": ["64 GB", "128 GB"]}."""
     given = dict(locals())
     if isinstance(vary, Mapping):
         if len(vary) != 1:
@@ -362,7 +362,7 @@ def import_(
     set: Overrides | None = None,
     tiles: int | None = None,
     workload: Input | None = None,
-    arguments: Path_ | None = None,
+    args: Path_ | None = None,
     function: str | None = None,
     out: Path_ | None = None,
 ) -> Imported:

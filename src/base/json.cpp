@@ -381,7 +381,17 @@ std::string JsonDocument::dump() const { return compact(impl_->root); }
 std::string JsonDocument::indented() const { return impl_->root.dump(2, ' ', false, Node::error_handler_t::replace); }
 const std::string& JsonDocument::sha256() const { return impl_->sha256; }
 
-std::string json_quote(std::string_view text) { return compact(Node(std::string(text))); }
+std::string json_quote(std::string_view text) {
+    // What answers are made of, keys and names, has nothing to escape.
+    const bool is_plain = std::ranges::all_of(
+        text, [](char letter) { return letter >= ' ' && letter <= '~' && letter != '"' && letter != '\\'; });
+    if (!is_plain) {
+        return compact(Node(std::string(text)));
+    }
+    std::string quoted;
+    quoted.reserve(text.size() + 2);
+    return quoted.append(1, '"').append(text).append(1, '"');
+}
 
 std::string json_number(double value) {
     AUSPEX_CHECK(std::isfinite(value), "a number written to JSON must be finite");

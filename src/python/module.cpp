@@ -2,9 +2,12 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <charconv>
 #include <csignal>
+#include <cstdint>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
@@ -14,6 +17,7 @@
 #include "launch/child_process.hpp"
 #include "launch/installation.hpp"
 #include "launch/train/child_run.hpp"
+#include "python/members.hpp"
 
 namespace auspex::python {
 namespace {
@@ -78,6 +82,44 @@ py::str answer(const std::string& command, const std::vector<std::string>& flags
     throw py::error_already_set();
 }
 
+/// A number, a text without escapes, true, false or null as Python's; nothing for what has to be parsed.
+py::object plain_value(std::string_view text) {
+    const char first = text.front();
+    if (first == '"') {
+        const std::string_view inside = text.substr(1, text.size() - 2);
+        return inside.find('\\') == std::string_view::npos ? py::object(py::str(inside.data(), inside.size()))
+                                                           : py::object();
+    }
+    if (text == "true" || text == "false") {
+        return py::bool_(first == 't');
+    }
+    if (text == "null") {
+        return py::none();
+    }
+    if (first == '{' || first == '[') {
+        return {};
+    }
+    const char* const end = text.data() + text.size();
+    if (std::int64_t whole = 0; std::from_chars(text.data(), end, whole).ptr == end) {
+        return py::int_(whole);
+    }
+    double number = 0;
+    return std::from_chars(text.data(), end, number).ptr == end ? py::object(py::float_(number)) : py::object();
+}
+
+py::tuple members(const std::string& object) {
+    py::dict values, texts;
+    for (const Member& member : members_of(object)) {
+        const py::str key(member.key.data(), member.key.size());
+        if (const py::object value = plain_value(member.value)) {
+            values[key] = value;
+        } else {
+            texts[key] = py::str(member.value.data(), member.value.size());
+        }
+    }
+    return py::make_tuple(values, texts);
+}
+
 py::dict flags() {
     py::dict all;
     for (const cli::Command& command : cli::commands()) {
@@ -111,5 +153,7 @@ PYBIND11_MODULE(_core, module) {
         "module (empty: none), and the exceptions to raise.");
     module.def("answer", &python::answer, pybind11::arg("command"), pybind11::arg("flags"),
                "The JSON of auspex COMMAND FLAGS --json. Other threads run meanwhile.");
+    module.def("members", &python::members, pybind11::arg("object"),
+               "Members of an answer: those that are no object and no list as values, the others as JSON texts.");
     module.def("flags", &python::flags, "Names of the flags of each command.");
 }

@@ -79,6 +79,6 @@ def flags_of(parameters: Mapping[str, Any]) -> list[str]:
     return flags
 
 
-def document_of(command: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The JSON document that the command answers with."""
-    return json.loads(_core.answer(command, flags_of(parameters)))
+def answer_to(command: str, parameters: Mapping[str, Any]) -> str:
+    """The JSON text that the command answers with."""
+    return _core.answer(command, flags_of(parameters))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import json
 import typing
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from . import _core
 from ._show import html_of, line_of
 
 if TYPE_CHECKING:
@@ -20,52 +23,74 @@ _IDENTITIES = ("tiles", "placement", "stage", "value", "name", "bytes")
 """What says of which entry of an outer list a row is."""
 
 
+def _each(convert: Callable[[Any], Any], values: list[Any]) -> list[Any]:
+    return [convert(value) for value in values]
+
+
+def _unless_none(convert: Callable[[Any], Any], value: Any) -> Any:
+    return None if value is None else convert(value)
+
+
 def _conversion(hint: Any) -> Callable[[Any], Any] | None:
     """What makes a value of JSON one of this type; None: it is one."""
     arguments = [one for one in typing.get_args(hint) if one is not type(None)]
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
-        return lambda value: read(hint, value)
+        return functools.partial(read, hint)
     origin = typing.get_origin(hint)
     if origin is list and (inner := _conversion(arguments[0])):
-        return lambda value: [inner(one) for one in value]
+        return functools.partial(_each, inner)
     if origin is tuple:
         return tuple
     if type(None) in typing.get_args(hint) and (inner := _conversion(arguments[0])):
-        return lambda value: value if value is None else inner(value)
+        return functools.partial(_unless_none, inner)
     return None
 
 
-_plans: dict[type, tuple[Document, list[tuple[str, str, Callable[[Any], Any] | None]]]] = {}
-"""Of each class the values of fields that a document may leave out, and the keys whose values or names change."""
+@dataclasses.dataclass(frozen=True)
+class _Reader:
+    """How documents become objects of a class."""
+
+    defaults: Document
+    """Values of fields that a document may leave out."""
+    changes: dict[str, tuple[str, Callable[[Any], Any]]]
+    """By field: its key, and what makes its value; only where one of them is not as it stands."""
 
 
-def _plan(kind: type) -> tuple[Document, list[tuple[str, str, Callable[[Any], Any] | None]]]:
+_readers: dict[Any, _Reader] = {}
+
+
+def _reader(kind: Any) -> _Reader:
+    reader = _readers.get(kind)
+    return reader if reader is not None else _readers.setdefault(kind, _make_reader(kind))
+
+
+def _make_reader(kind: Any) -> _Reader:
     hints = typing.get_type_hints(kind)
     defaults: Document = {}
-    changes = []
+    changes = {}
     for field in dataclasses.fields(kind):
         if field.default is not dataclasses.MISSING:
             defaults[field.name] = field.default
         key, convert = field.metadata.get("key", field.name), _conversion(hints[field.name])
         if convert or key != field.name:
-            changes.append((key, field.name, convert))
-    return defaults, changes
+            changes[field.name] = (key, convert or _as_it_is)
+    return _Reader(defaults, changes)
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
 
 
 def read(kind: type[Part], document: Document) -> Part:
     """The document as one of this class; keys that later versions add become attributes, too."""
-    plan = _plans.get(kind)
-    if plan is None:
-        plan = _plans.setdefault(kind, _plan(kind))
-    defaults, changes = plan
+    reader = _reader(kind)
     one = object.__new__(kind)
     values = one.__dict__
-    values.update(defaults)
+    values.update(reader.defaults)
     values.update(document)
-    for key, name, convert in changes:
+    for name, (key, convert) in reader.changes.items():
         if key in document:
-            value = document[key] if key == name else values.pop(key)
-            values[name] = convert(value) if convert else value
+            values[name] = convert(document[key] if key == name else values.pop(key))
     return one
 
 
@@ -95,6 +120,16 @@ def _entries(value: Any, path: list[str], of: Document) -> Iterator[Document]:
         yield {**of, **(dict(_flat(value)) if isinstance(value, dict) else {"value": value})}
 
 
+def _parse(result: Any, name: str) -> Any:
+    """The value of a field whose text has not been looked at."""
+    key, convert = _reader(type(result)).changes.get(name, (name, _as_it_is))
+    texts = result.__dict__.get("_texts", {})
+    if key not in texts:
+        raise AttributeError(f"{type(result).__name__!r} object has no attribute {name!r}")
+    value = result.__dict__[name] = convert(json.loads(texts[key]))
+    return value
+
+
 @dataclasses.dataclass(frozen=True, repr=False)
 class Result:
     """An answer. Its fields are the keys that docs/json-output.md describes, with their units."""
@@ -105,14 +140,30 @@ class Result:
     """Fields that say most, for people."""
 
     @classmethod
-    def _of(cls: type[Part], document: Document) -> Part:
-        one = read(cls, document)
-        one.__dict__["_document"] = document
+    def _of(cls: type[Part], answer: str) -> Part:
+        """Objects and lists of the answer stay texts until they are asked for: most never are."""
+        plain, texts = _core.members(answer)
+        one = object.__new__(cls)
+        one.__dict__.update(plain)
+        one.__dict__["_texts"] = texts
+        one.__dict__["_answer"] = answer
+        for name in texts.keys() & _reader(cls).defaults.keys():  # where Python would find the default
+            _parse(one, name)
         return one
+
+    if not TYPE_CHECKING:  # what checks types is to know the fields only
+
+        def __getattr__(self, name: str) -> Any:
+            return _parse(self, name)
 
     def to_dict(self) -> Document:
         """The JSON document that it was read from. It is not a copy."""
-        return self.__dict__["_document"]
+        document: Document | None = self.__dict__.get("_document")
+        if document is None:
+            answer = self.__dict__.get("_answer")
+            document = json.loads(answer) if answer is not None else dataclasses.asdict(self)
+            self.__dict__["_document"] = document
+        return document
 
     def tables(self) -> list[str]:
         """What rows() and to_pandas() can be asked for: dotted paths of the lists of the answer."""

@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ._call import Count, Input, Overrides, Path_, document_of
+from . import _core
+from ._call import Count, Input, Overrides, Path_, answer_to
 from .errors import InputError
 from .exchange import Emission, Imported, Listing, Program, Scenario
 from .network import Collective, CollectiveSweep, Fabric
@@ -38,7 +39,7 @@ def describe(
     set: Overrides | None = None,
 ) -> Description:
     """Parameters, FLOP and bytes of a workload, and the layout that a plan gives it."""
-    return Description._of(document_of("describe", locals()))
+    return Description._of(answer_to("describe", locals()))
 
 
 def predict(
@@ -67,7 +68,7 @@ def predict(
     csv: Path_ | None = None,
 ) -> Prediction:
     """Simulate one training step: time, losses, memory, causes. `sensitivity=False` leaves out the interval."""
-    return Prediction._of(document_of("predict", locals()))
+    return Prediction._of(answer_to("predict", locals()))
 
 
 def scale(
@@ -88,7 +89,7 @@ def scale(
     csv: Path_ | None = None,
 ) -> Scaling:
     """Predict several sizes: how efficiency falls and why. The first size is the reference."""
-    return Scaling._of(document_of("scale", locals()))
+    return Scaling._of(answer_to("scale", locals()))
 
 
 def memory(
@@ -106,7 +107,7 @@ def memory(
     csv: Path_ | None = None,
 ) -> MemoryCourse:
     """What fills a tile's memory, stage by stage and label by label, and how it comes and goes over the step."""
-    return MemoryCourse._of(document_of("memory", locals()))
+    return MemoryCourse._of(answer_to("memory", locals()))
 
 
 def place(
@@ -125,7 +126,7 @@ def place(
     csv: Path_ | None = None,
 ) -> Placements:
     """Compare placements of one job: contiguous, scattered, random[:SEED], scheduled[:FREE[:SEED]]."""
-    return Placements._of(document_of("place", locals()))
+    return Placements._of(answer_to("place", locals()))
 
 
 def ablate(
@@ -143,7 +144,7 @@ def ablate(
     csv: Path_ | None = None,
 ) -> Ablation:
     """Compare expert kernels and optimizer sharding: loop and sharded against fused and ep-aware."""
-    return Ablation._of(document_of("ablate", locals()))
+    return Ablation._of(answer_to("ablate", locals()))
 
 
 def diff(
@@ -167,8 +168,8 @@ def diff(
     for side in ("before", "after"):
         if isinstance(given[side], Prediction):
             given[side] = given[side].to_dict()
-    document = document_of("diff", given)
-    return RunDifference._of(document) if "trace" in document else Difference._of(document)
+    answer = answer_to("diff", given)
+    return RunDifference._of(answer) if "trace" in _core.members(answer)[0] else Difference._of(answer)
 
 
 def plan(
@@ -193,7 +194,7 @@ def plan(
     csv: Path_ | None = None,
 ) -> PlanSearch:
     """Pick the layout: the fastest plans that fit, out of all that there are for these tiles and this batch."""
-    return PlanSearch._of(document_of("plan", locals()))
+    return PlanSearch._of(answer_to("plan", locals()))
 
 
 def plan_sizes(
@@ -215,7 +216,7 @@ def plan_sizes(
     csv: Path_ | None = None,
 ) -> PlanSizes:
     """The best plan of each of several sizes, [24, 48] or "12..384", and the one that the objective picks."""
-    return PlanSizes._of(document_of("plan", locals()))
+    return PlanSizes._of(answer_to("plan", locals()))
 
 
 def plan_deadline(
@@ -236,7 +237,7 @@ def plan_deadline(
     csv: Path_ | None = None,
 ) -> PlanDeadline:
     """The smallest of several sizes that trains so many tokens in this time, such as "14d"."""
-    return PlanDeadline._of(document_of("plan", locals()))
+    return PlanDeadline._of(answer_to("plan", locals()))
 
 
 def plan_vary(
@@ -256,14 +257,14 @@ def plan_vary(
     out: Path_ | None = None,
     csv: Path_ | None = None,
 ) -> PlanVariation:
-    """Search once for each value of a field: {"machine.tile.memory": ["64 GB", "128 GB"]}."""
+    """Search once for each value of a field: {"machine.tile.hbm_capacity": ["64 GB", "128 GB"]}."""
     given = dict(locals())
     if isinstance(vary, Mapping):
         if len(vary) != 1:
             raise InputError("vary", f"found {len(vary)} fields; expected one")
         (path, values), = vary.items()
         given["vary"] = f"{path}=" + ",".join(str(value) for value in values)
-    return PlanVariation._of(document_of("plan", given))
+    return PlanVariation._of(answer_to("plan", given))
 
 
 def collective(
@@ -286,7 +287,7 @@ def collective(
     csv: Path_ | None = None,
 ) -> Collective:
     """Time one collective: algorithms, phases, what bounds it."""
-    return Collective._of(document_of("collective", locals()))
+    return Collective._of(answer_to("collective", locals()))
 
 
 def collective_sweep(
@@ -309,12 +310,12 @@ def collective_sweep(
     csv: Path_ | None = None,
 ) -> CollectiveSweep:
     """The same over several sizes: [8, "64KiB"], or all powers of two in "8:1GiB"."""
-    return CollectiveSweep._of(document_of("collective", locals()))
+    return CollectiveSweep._of(answer_to("collective", locals()))
 
 
 def fabric(machine: Input, *, set: Overrides | None = None, out: Path_ | None = None) -> Fabric:
     """A machine's network: what its links give, beside what the machine file states."""
-    return Fabric._of(document_of("fabric", locals()))
+    return Fabric._of(answer_to("fabric", locals()))
 
 
 def program(
@@ -330,7 +331,7 @@ def program(
     set: Overrides | None = None,
 ) -> Program:
     """The operations of a step, block by block, and the order in which each pipeline stage runs the blocks."""
-    return Program._of(document_of("program", locals()))
+    return Program._of(answer_to("program", locals()))
 
 
 def emit(
@@ -350,7 +351,7 @@ def emit(
     out: Path_ | None = None,
 ) -> Emission:
     """A plan as megatron-lm, optimus, torchtitan or deepspeed take it; with `job` a script to submit."""
-    return Emission._of(document_of("emit", locals()))
+    return Emission._of(answer_to("emit", locals()))
 
 
 def import_(
@@ -361,7 +362,7 @@ def import_(
     set: Overrides | None = None,
     tiles: int | None = None,
     workload: Input | None = None,
-    arguments: Path_ | None = None,
+    args: Path_ | None = None,
     function: str | None = None,
     out: Path_ | None = None,
 ) -> Imported:
@@ -374,12 +375,11 @@ def import_(
             given["config"] = os.path.join(folder, "config.json")
             Path(given["config"]).write_text(json.dumps(config), encoding="utf-8")
         given["out"] = out if out is not None else os.path.join(folder, "imported.json")
-        answer = document_of(IMPORTS[format], given)
+        answer = json.loads(answer_to(IMPORTS[format], given))
         content = json.loads(Path(given["out"]).read_text(encoding="utf-8"))
     known = ("notes", "parameters", "active_parameters", "ranks")
-    return Imported._of(
-        {"format": format, "content": content, **{key: answer[key] for key in known if key in answer}}
-    )
+    document = {"format": format, "content": content, **{key: answer[key] for key in known if key in answer}}
+    return Imported._of(json.dumps(document))
 
 
 def scenario(
@@ -397,14 +397,15 @@ def scenario(
     out: Path_ | None = None,
 ) -> Scenario:
     """All inputs of a job in one JSON text, which predict(scenario=FILE) takes."""
-    return Scenario._of(document_of("scenario", locals()))
+    return Scenario._of(answer_to("scenario", locals()))
 
 
 def list_inputs(of: str | None = None) -> Listing:
     """Machines, stacks, workloads and plans that there are, by name."""
-    return Listing._of(document_of("list", locals()))
+    return Listing._of(answer_to("list", locals()))
 
 
 def version() -> dict[str, Any]:
     """What this is: version, commit, compiler, libraries, and where its data are."""
-    return document_of("version", {})
+    document: dict[str, Any] = json.loads(answer_to("version", {}))
+    return document

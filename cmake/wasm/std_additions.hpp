@@ -98,19 +98,19 @@ template <typename Range, typename Out>
 constexpr void move(Range&& range, Out out) {
     std::move(std::begin(range), std::end(range), out);
 }
-template <typename Range, typename Less = less<>, typename Of = identity>
+template <typename Range, typename Less = std::less<>, typename Of = identity>
 void stable_sort(Range&& range, Less is_less = {}, Of of = {}) {
     std::stable_sort(std::begin(range), std::end(range), [&](auto&& a, auto&& b) { return is_less(std::invoke(of, a), std::invoke(of, b)); });
 }
-template <typename Range, typename Less = less<>, typename Of = identity>
+template <typename Range, typename Less = std::less<>, typename Of = identity>
 constexpr auto min_element(Range&& range, Less is_less = {}, Of of = {}) {
     return std::min_element(std::begin(range), std::end(range), [&](auto&& a, auto&& b) { return is_less(std::invoke(of, a), std::invoke(of, b)); });
 }
-template <typename Range, typename Less = less<>, typename Of = identity>
+template <typename Range, typename Less = std::less<>, typename Of = identity>
 constexpr auto max_element(Range&& range, Less is_less = {}, Of of = {}) {
     return std::max_element(std::begin(range), std::end(range), [&](auto&& a, auto&& b) { return is_less(std::invoke(of, a), std::invoke(of, b)); });
 }
-template <typename Range, typename Less = less<>, typename Of = identity>
+template <typename Range, typename Less = std::less<>, typename Of = identity>
 constexpr auto max(Range&& range, Less is_less = {}, Of of = {}) {
     return *ranges::max_element(range, is_less, of);
 }

@@ -6,7 +6,7 @@ const byId = id => document.getElementById(id);
 const digits = (value, count = 3) => {
     if (value === 0) return "0";
     const whole = Math.abs(value) >= 10 ** (count - 1);
-    return whole ? Math.round(value).toLocaleString("en-US") : String(Number(value.toPrecision(count)));
+    return whole ? Math.round(value).toLocaleString("en-US") : value.toPrecision(count);
 };
 const scaled = (value, units) => {
     const [name, scale] = units.find(unit => Math.abs(value) >= unit[1]) || units[units.length - 1];
@@ -21,7 +21,9 @@ function showCards(step) {
     const cards = [
         [seconds(step.step_time_s), "step"], [percent(step.mfu), "MFU" + (step.hfu > step.mfu ? ", with recompute " + percent(step.hfu) : "")],
         [digits(step.tflops_per_tile), "model TFLOP/s a tile"], [count(step.tokens_per_s), "tokens a second"],
-        [step.memory.fits ? bytes(step.memory.peak_bytes) : "does not fit", step.memory.verdict, !step.memory.fits],
+        [step.memory.fits ? bytes(step.memory.peak_bytes) : "does not fit",
+         (step.memory.fits ? "of " : bytes(step.memory.peak_bytes) + " of ") + bytes(step.memory.capacity_bytes) + " of a tile",
+         !step.memory.fits],
         [digits(step.step_node_hours), "node-hours a step, " + step.nodes.toLocaleString("en-US") + " nodes"],
         [step.global_batch.toLocaleString("en-US"), "sequences a step, " + count(step.tokens_per_step) + " tokens"],
         ["pp " + step.pp + ", ep " + step.ep + ", dp " + step.dp, "tp " + step.tp + ", etp " + step.etp + ", cp " + step.cp],

@@ -1,6 +1,6 @@
 #pragma once
-/// @file What of C++20's library the sources use and libc++ 13 (Debian 12's emscripten) lacks: algorithms over ranges, numbers from and to
-/// characters. Included in front of every source of the page's engine.
+/// @file What of C++20's library the sources use and libc++ 13 (Debian 12's emscripten) lacks: algorithms over ranges, bit_cast, numbers from
+/// and to characters. Included in front of every source of the page's engine.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -39,6 +39,23 @@ inline from_chars_result from_chars(const char* first, const char* last, double&
     return {stop, errc()};
 }
 
+inline to_chars_result copy_text(const char* text, char* first, char* last) {
+    const size_t length = strlen(text);
+    if (length > static_cast<size_t>(last - first)) {
+        return {last, errc::value_too_large};
+    }
+    memcpy(first, text, length);
+    return {first + length, errc()};
+}
+
+/// As printf's %f, %e and %g.
+inline to_chars_result to_chars(char* first, char* last, double value, chars_format format, int precision) {
+    const char* const how = format == chars_format::fixed ? "%.*f" : format == chars_format::scientific ? "%.*e" : "%.*g";
+    char text[512];
+    snprintf(text, sizeof text, how, precision, value);
+    return copy_text(text, first, last);
+}
+
 /// The fewest digits that read back to the same number.
 inline to_chars_result to_chars(char* first, char* last, double value) {
     char text[32];
@@ -48,12 +65,12 @@ inline to_chars_result to_chars(char* first, char* last, double value) {
             break;
         }
     }
-    const size_t length = strlen(text);
-    if (length > static_cast<size_t>(last - first)) {
-        return {last, errc::value_too_large};
-    }
-    memcpy(first, text, length);
-    return {first + length, errc()};
+    return copy_text(text, first, last);
+}
+
+template <typename To, typename From>
+constexpr To bit_cast(const From& from) noexcept {
+    return __builtin_bit_cast(To, from);
 }
 
 namespace ranges {

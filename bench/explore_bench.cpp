@@ -1,13 +1,14 @@
-/// @file What a moved slider costs behind auspex explore: Mula-220B-A10B on 12,288 tiles of Aurora, a constant of another value each time.
-/// Checks first that another value gives another step. bench/explore_latency.sh has the way to the picture with it.
+/// @file What a moved slider costs behind auspex explore: Mula-220B-A10B on 12,288 tiles of Aurora, a constant of
+/// another value each time. Checks first that another value gives another step. bench/explore_latency.sh has the way to
+/// the picture with it.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
 #include <iostream>
 
 #include "explore/answer.hpp"
-#include "sim/predict/predict.hpp"
 #include "report/timeline/timeline_data.hpp"
+#include "sim/predict/predict.hpp"
 
 namespace auspex::explore {
 namespace {
@@ -27,9 +28,11 @@ Session& session() {
 
 std::string request(const std::string& ask, int number) {
     return "{\"ask\":\"" + ask +
-           "\",\"machine\":\"aurora\",\"stack\":\"optimus\",\"workload\":\"mula-220b-a10b\",\"plan\":\"mula-220b-a10b\",\"tiles\":12288,"
+           "\",\"machine\":\"aurora\",\"stack\":\"optimus\",\"workload\":\"mula-220b-a10b\",\"plan\":\"mula-220b-"
+           "a10b\",\"tiles\":12288,"
            "\"page\":\"bench\",\"number\":" +
-           std::to_string(number) + ",\"set\":[\"machine.tile.gemm_bf16=" + std::to_string(200 + number % 100) + " TF/s\"]}";
+           std::to_string(number) + ",\"set\":[\"machine.tile.gemm_bf16=" + std::to_string(200 + number % 100) +
+           " TF/s\"]}";
 }
 
 void ask(benchmark::State& state, const char* what) {
@@ -61,7 +64,8 @@ void predict_alone(benchmark::State& state) {
     const models::Inputs inputs = session().inputs(state_of(1));
     for (auto _ : state) {
         benchmark::DoNotOptimize(
-            predict::predict(inputs, {.tiles = 12288, .sensitivity = false, .timeline = state.range(0) == 1}).prediction.step);
+            predict::predict(inputs, {.tiles = 12288, .sensitivity = false, .timeline = state.range(0) == 1})
+                .prediction.step);
     }
 }
 void timeline_alone(benchmark::State& state) {

@@ -45,8 +45,8 @@ std::string explore_page(const State& start, const std::string& engine) {
     fill(page, "/* start */", state_json(start));
     fill(page, "<!-- engine -->",
          engine.empty() ? ""
-                        : "<script type=\"text/plain\" id=\"engine\">" + engine + "</script>\n<script>\n" + kWorkersScript +
-                              "</script>");
+                        : "<script type=\"text/plain\" id=\"engine\">" + engine + "</script>\n<script>\n" +
+                              kWorkersScript + "</script>");
     fill(page, "/* scripts */",
          std::string(report::kTimelineScript) + kAskScript + kFieldsScript + kPicturesScript + kExploreScript);
     return page;

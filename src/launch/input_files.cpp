@@ -145,8 +145,8 @@ JsonDocument load_document(const std::string& role, const std::string& name,
     const std::string file = find_input(role, name);
     JsonDocument document = interop::with_overrides(
         role, is_scenario_part(file) ? load_scenario_part(file) : JsonDocument::load(file), overrides);
-    if (role == "plan" &&
-        (value_set(overrides, role, "routing").has_value() || value_set(overrides, role, "routing.trace").has_value())) {
+    if (role == "plan" && (value_set(overrides, role, "routing").has_value() ||
+                           value_set(overrides, role, "routing.trace").has_value())) {
         take_trace_from(document, "");  // the loader would look for it beside the plan
     }
     return document;

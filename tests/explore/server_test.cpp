@@ -97,7 +97,9 @@ TEST(Server, refuses_a_port_that_another_has) {
     const Serving serving;
     Session session(library_of_the_repository());
     const State start{{"aurora", "optimus", "mula-7b-a1b", "mula-7b-a1b"}, 48, {}};
-    EXPECT_THROW(serve(session, start, serving.served().port, [](const Served&) {}, [] { return true; }), InputError);
+    EXPECT_THROW(serve(
+                     session, start, serving.served().port, [](const Served&) {}, [] { return true; }),
+                 InputError);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-/// @file The answers of an exploration for scripts of the page that holds them: the same functions as behind the server, over files that
-/// the engine has in it. The build of the page (cmake/wasm.cmake) alone has this file.
+/// @file The answers of an exploration for scripts of the page that holds them: the same functions as behind the
+/// server, over files that the engine has in it. The build of the page (cmake/wasm.cmake) alone has this file.
 #include <emscripten/emscripten.h>
 
 #include <filesystem>

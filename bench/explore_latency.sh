@@ -13,4 +13,4 @@ trap 'kill $server 2> /dev/null; rm -rf "$scratch"' EXIT
 # shellcheck source=tests/tools/wait_for.sh
 . tests/tools/wait_for.sh
 wait_for $server "$scratch/served.json" 20 grep -q address "$scratch/served.json" || exit 1
-PYTHONPATH=tests/browser python3 bench/explore_latency.py "$(sed 's/.*"address":"\([^"]*\)".*/\1/' "$scratch/served.json")"
+PYTHONPATH=tests/browser python3 bench/explore_latency.py "$(sed 's/.*"address": *"\([^"]*\)".*/\1/' "$scratch/served.json")"

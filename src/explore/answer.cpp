@@ -12,8 +12,8 @@
 namespace auspex::explore {
 namespace {
 
-/// "FILE: $.PATH: found …" of one of the state's files: the field's name, "machine.tile.cores"; "tiles" where a plan's dp
-/// is what follows from them. Empty: of no field.
+/// "FILE: $.PATH: found …" of one of the state's files: the field's name, "machine.tile.cores"; "tiles" where a plan's
+/// dp is what follows from them. Empty: of no field.
 std::string field_of(Session& session, const State& state, const std::string& message) {
     for (std::size_t role = 0; role < kRoles.size(); ++role) {
         std::string file;

@@ -127,7 +127,8 @@ void write_kind(JsonWriter& json, const JsonValue& property) {
                                             : "text");
     for (const auto& [key, member] : {std::pair("minimum", "least"), std::pair("maximum", "most")}) {
         if (const auto limit = property.find(key)) {
-            json.member(member, limit->as_number(std::numeric_limits<double>::lowest(), std::numeric_limits<double>::max()));
+            json.member(member,
+                        limit->as_number(std::numeric_limits<double>::lowest(), std::numeric_limits<double>::max()));
         }
     }
 }
@@ -145,8 +146,16 @@ void write_plan_field(JsonWriter& json, const std::string& name, const JsonValue
 void write_plan_fields(JsonWriter& json, const JsonDocument& plan) {
     const JsonDocument schema = JsonDocument::parse(kPlanSchema, "plan.schema.json");
     const JsonValue properties = schema.root().at("properties");
-    std::vector<std::string> names{"pp", "ep", "etp", "tp", "cp", "dp", "micro_batch_size", "micro_batches",
-                                   "schedule", "virtual_stages"};  // what people change first
+    std::vector<std::string> names{"pp",
+                                   "ep",
+                                   "etp",
+                                   "tp",
+                                   "cp",
+                                   "dp",
+                                   "micro_batch_size",
+                                   "micro_batches",
+                                   "schedule",
+                                   "virtual_stages"};  // what people change first
     for (const std::string& name : properties.keys()) {
         const bool is_remark = name == "comment" || name == "source" || name.starts_with('$');
         if (!is_remark && std::find(names.begin(), names.end(), name) == names.end()) {

@@ -43,8 +43,12 @@ std::string explore_page(const State& start, const std::string& engine) {
     std::string page = kPage;
     fill(page, "/* style */", std::string(report::kPictureStyle) + report::kPageStyle + kPageStyle);
     fill(page, "/* start */", state_json(start));
+    fill(page, "<!-- engine -->",
+         engine.empty() ? ""
+                        : "<script type=\"text/plain\" id=\"engine\">" + engine + "</script>\n<script>\n" +
+                              kWorkersScript + "</script>");
     fill(page, "/* scripts */",
-         engine + report::kTimelineScript + kAskScript + kFieldsScript + kPicturesScript + kExploreScript);
+         std::string(report::kTimelineScript) + kAskScript + kFieldsScript + kPicturesScript + kExploreScript);
     return page;
 }
 

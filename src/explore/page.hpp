@@ -6,16 +6,17 @@
 
 namespace auspex::explore {
 
-/// The files of these names beside this one, and timeline.js of report, as cmake/embed.cmake puts them into the program.
+/// The files of page/ and engine/workers.js, as cmake/embed.cmake puts them into the program.
 extern const char* const kPage;
 extern const char* const kPageStyle;
+extern const char* const kWorkersScript;
 extern const char* const kAskScript;
 extern const char* const kFieldsScript;
 extern const char* const kPicturesScript;
 extern const char* const kExploreScript;
 
-/// The whole document, which loads nothing and begins with `start`. `engine` is a script behind which auspexAnswer(text)
-/// answers requests in the page itself; empty: it asks the server that it comes from.
+/// The whole document, which loads nothing and begins with `start`. `engine` is the script of an engine
+/// (engine/engine.cpp) that answers requests in the page itself; empty: it asks the server that it comes from.
 [[nodiscard]] std::string explore_page(const State& start, const std::string& engine);
 
 }  // namespace auspex::explore

@@ -107,7 +107,8 @@ JsonDocument Session::document(std::size_t role, const std::string& name) {
 JsonDocument Session::changed_document(std::size_t role, const State& state) {
     const JsonDocument& file = known_document(role, state.names.at(role));
     JsonDocument changed = interop::with_overrides(kRoles.at(role), file, state.overrides);
-    if (std::string_view(kRoles.at(role)) == "plan" && changed.root().is_object() && trace_of(changed) != trace_of(file)) {
+    if (std::string_view(kRoles.at(role)) == "plan" && changed.root().is_object() &&
+        trace_of(changed) != trace_of(file)) {
         throw InputError(file.name() + ": $.routing.trace",
                          "found another file than the plan's own; expected no other: a page reads no files");
     }

@@ -29,7 +29,8 @@ SliderRange slider_range(const Constant& constant) {
         return {constant.low, constant.high, false};
     }
     if (constant.value > 0) {
-        return {std::max(constant.low, constant.value / kTimes), std::min(constant.high, constant.value * kTimes), true};
+        return {std::max(constant.low, constant.value / kTimes), std::min(constant.high, constant.value * kTimes),
+                true};
     }
     return {std::max(0.0, constant.low), std::min(constant.high, usual_most(constant.dimension)), false};
 }

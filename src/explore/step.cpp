@@ -86,11 +86,11 @@ std::string step_answer(Session& session, const State& state) {
         return unbound_operations(workload, plan, stack, program).empty();
     };
     const predict::PredictResult result = predict::predict(inputs, options);
-    const report::TimelineData timeline = report::timeline_data(
-        "Timeline of the step, a band for each pipeline stage", {{"", &*result.timeline}}, kTimelineBytes);
+    const report::TimelineData timeline = report::timeline_data("Timeline of the step, a band for each pipeline stage",
+                                                                {{"", &*result.timeline}}, kTimelineBytes);
     return "{\"command\":" + json_quote(command_of(state)) + ",\"step\":" + step_json(result.prediction) +
-           ",\"merged_below_s\":" + json_number(to_seconds(timeline.merged_below)) +
-           ",\"timeline\":" + timeline.json + "}";
+           ",\"merged_below_s\":" + json_number(to_seconds(timeline.merged_below)) + ",\"timeline\":" + timeline.json +
+           "}";
 }
 
 }  // namespace auspex::explore

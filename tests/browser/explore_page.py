@@ -59,29 +59,30 @@ def check_layout(page):
     check(not unnamed, f"without a name: {unnamed}")
 
 
-def check_fault(page):
-    """A value that is refused is said beside its field, and leaves with it."""
-    put = """((field, text) => {
-        const input = document.querySelector(`[data-field="${field}"] input`);
+def put(page, field, text):
+    """Types a text into a field of a constant, or chooses a word."""
+    page.ask("""((field, text) => {
+        const input = document.querySelector(`[data-field="${field}"] input, [data-field="${field}"] select`);
         input.value = text;
         input.dispatchEvent(new Event("input", {bubbles: true}));
-    })"""
+    })""" + f"({json.dumps(field)}, {json.dumps(text)})")
+
+
+def check_fault(page):
+    """A value that is refused is said beside its field, and leaves with it."""
     said = """document.querySelector('[data-field="machine.tile.gemm_ceiling"] .fault').textContent"""
-    page.ask(put + '("machine.tile.gemm_ceiling", "7")')
+    put(page, "machine.tile.gemm_ceiling", "7")
     page.wait_for(said)
     check("from 0.01 to 1" in page.ask(said), "the fault says what is allowed: " + page.ask(said))
     check(page.ask("document.getElementById('pictures').classList.contains('stale')"), "pictures are pale while an input is wrong")
-    page.ask(put + '("machine.tile.gemm_ceiling", "0.82")')
+    put(page, "machine.tile.gemm_ceiling", "0.82")
     page.wait_for("!" + said)
 
 
 def check_plan(page):
     """Fields of the plan, the number of tiles, and a plan that does not fit."""
-    page.ask("""(() => {
-        const select = document.querySelector('[data-field="plan.optimizer"] select');
-        select.value = "replicated";
-        select.dispatchEvent(new Event("input", {bubbles: true}));
-    })()""")
+    put(page, "plan.optimizer", "replicated")
+    put(page, "machine.tile.hbm_capacity", "40 GB")
     page.wait_for("document.getElementById('finding').textContent.includes('does not fit')")
     settled(page)
     compare(page, "replicated optimizer")

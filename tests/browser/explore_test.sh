@@ -17,9 +17,9 @@ trap 'kill $server 2> /dev/null; rm -rf "$scratch"' EXIT
 # shellcheck source=tests/tools/wait_for.sh
 . tests/tools/wait_for.sh
 wait_for $server "$scratch/said.txt" 20 grep -q address "$scratch/served.json" || exit 1
-address=$(sed 's/.*"address":"\([^"]*\)".*/\1/' "$scratch/served.json")
+address=$(sed 's/.*"address": *"\([^"]*\)".*/\1/' "$scratch/served.json")
 python3 tests/browser/explore_page.py "$1" "$address" || exit 1
-kill -INT $server
+kill -TERM $server # a shell's background has SIGINT ignored
 wait $server
 status=$?
-[ $status -eq 0 ] || { echo "Ctrl-C ended it with $status"; exit 1; }
+[ $status -eq 0 ] || { echo "SIGTERM ended it with $status"; exit 1; }

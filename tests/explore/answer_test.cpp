@@ -73,8 +73,8 @@ TEST(Answer, has_the_command_that_predicts_the_same) {
 TEST(Answer, of_a_curve_is_a_prediction_of_each_size) {
     Session session(library_of_the_repository());
     const std::vector<std::string> overrides{"machine.fabric.background_load=0.3"};
-    const JsonDocument found = answered(session, request_of("curve", "mula-220b-a10b", 1536,
-                                                            "\"page\":\"a\",\"number\":1," + set_of(overrides)));
+    const JsonDocument found = answered(
+        session, request_of("curve", "mula-220b-a10b", 1536, "\"page\":\"a\",\"number\":1," + set_of(overrides)));
     std::vector<int> sizes;
     for (const JsonValue& point : found.root().at("points").elements()) {
         sizes.push_back(static_cast<int>(number_of(point, "tiles")));
@@ -185,7 +185,8 @@ TEST(Answer, refuses_what_is_no_request) {
     EXPECT_EQ(refused(session, request_of("curve", "mula-7b-a1b", 48)).first.find("request: $"), 0U);
 }
 
-// Names only: what is no name of a data folder is not looked for, wherever it is; a plan's record of routing is its own.
+// Names only: what is no name of a data folder is not looked for, wherever it is; a plan's record of routing is its
+// own.
 TEST(Answer, reads_no_file_but_those_of_the_library) {
     Session session(library_of_the_repository());
     for (const char* name : {"../machines/aurora", "machines/aurora.json", "/etc/passwd", "..", ""}) {
@@ -193,7 +194,8 @@ TEST(Answer, reads_no_file_but_those_of_the_library) {
                                     "\",\"stack\":\"optimus\",\"workload\":\"mula-7b-a1b\",\"plan\":\"mula-7b-a1b\"}";
         EXPECT_EQ(refused(session, request).second, "machine") << name;
     }
-    for (const char* routing : {"plan.routing={\"trace\":\"/etc/passwd\"}", "plan.routing={\"trace\":\"../plans/x.json\"}"}) {
+    for (const char* routing :
+         {"plan.routing={\"trace\":\"/etc/passwd\"}", "plan.routing={\"trace\":\"../plans/x.json\"}"}) {
         const auto [message, field] = refused(session, request_of("step", "mula-7b-a1b", 48, set_of({routing})));
         EXPECT_EQ(field, "plan.routing.trace");
         EXPECT_EQ(message.find("no such file"), std::string::npos) << message;

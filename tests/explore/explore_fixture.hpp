@@ -16,9 +16,11 @@ inline Library library_of_the_repository() {
 }
 
 /// A request with `more` members behind those of the state: "\"set\":[\"plan.pp=4\"]".
-inline std::string request_of(const std::string& ask, const std::string& workload, int tiles, const std::string& more = "") {
+inline std::string request_of(const std::string& ask, const std::string& workload, int tiles,
+                              const std::string& more = "") {
     return "{\"ask\":\"" + ask + "\",\"machine\":\"aurora\",\"stack\":\"optimus\",\"workload\":\"" + workload +
-           "\",\"plan\":\"" + workload + "\",\"tiles\":" + std::to_string(tiles) + (more.empty() ? "" : "," + more) + "}";
+           "\",\"plan\":\"" + workload + "\",\"tiles\":" + std::to_string(tiles) + (more.empty() ? "" : "," + more) +
+           "}";
 }
 
 inline std::string set_of(const std::vector<std::string>& overrides) {

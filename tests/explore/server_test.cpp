@@ -52,7 +52,7 @@ TEST(Server, gives_the_page_and_answers_to_those_who_have_the_token) {
     const auto page = client.Get(serving.path());
     ASSERT_TRUE(page);
     EXPECT_EQ(page->status, 200);
-    EXPECT_NE(page->body.find("\"workload\":\"mula-7b-a1b\""), std::string::npos);
+    EXPECT_NE(page->body.find("\"workload\": \"mula-7b-a1b\""), std::string::npos);
     EXPECT_EQ(page->get_header_value("Referrer-Policy"), "no-referrer");
     EXPECT_EQ(page->body.find("http://"), page->body.find("http://www.w3.org/2000/svg"));  // it loads nothing
     const auto step = client.Post(serving.path() + "answer", request_of("step", "mula-7b-a1b", 48), "application/json");
@@ -97,7 +97,9 @@ TEST(Server, refuses_a_port_that_another_has) {
     const Serving serving;
     Session session(library_of_the_repository());
     const State start{{"aurora", "optimus", "mula-7b-a1b", "mula-7b-a1b"}, 48, {}};
-    EXPECT_THROW(serve(session, start, serving.served().port, [](const Served&) {}, [] { return true; }), InputError);
+    EXPECT_THROW(serve(
+                     session, start, serving.served().port, [](const Served&) {}, [] { return true; }),
+                 InputError);
 }
 
 }  // namespace

@@ -126,7 +126,9 @@ class Adapter : public nlohmann::json_sax<nlohmann::json> {
     bool whole_number(Whole value) {
         std::array<char, 24> digits{};
         const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-        return took([&] { events_.number(static_cast<double>(value), {digits.data(), end}); });
+        return took([&] {
+            events_.number(static_cast<double>(value), {digits.data(), static_cast<std::size_t>(end - digits.data())});
+        });
     }
 
     void deepen() {

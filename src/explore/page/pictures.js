@@ -6,7 +6,7 @@ const byId = id => document.getElementById(id);
 const digits = (value, count = 3) => {
     if (value === 0) return "0";
     const whole = Math.abs(value) >= 10 ** (count - 1);
-    return whole ? Math.round(value).toLocaleString("en-US") : String(Number(value.toPrecision(count)));
+    return whole ? Math.round(value).toLocaleString("en-US") : value.toPrecision(count);
 };
 const scaled = (value, units) => {
     const [name, scale] = units.find(unit => Math.abs(value) >= unit[1]) || units[units.length - 1];
@@ -21,7 +21,9 @@ function showCards(step) {
     const cards = [
         [seconds(step.step_time_s), "step"], [percent(step.mfu), "MFU" + (step.hfu > step.mfu ? ", with recompute " + percent(step.hfu) : "")],
         [digits(step.tflops_per_tile), "model TFLOP/s a tile"], [count(step.tokens_per_s), "tokens a second"],
-        [step.memory.fits ? bytes(step.memory.peak_bytes) : "does not fit", step.memory.verdict, !step.memory.fits],
+        [step.memory.fits ? bytes(step.memory.peak_bytes) : "does not fit",
+         (step.memory.fits ? "of " : bytes(step.memory.peak_bytes) + " of ") + bytes(step.memory.capacity_bytes) + " of a tile",
+         !step.memory.fits],
         [digits(step.step_node_hours), "node-hours a step, " + step.nodes.toLocaleString("en-US") + " nodes"],
         [step.global_batch.toLocaleString("en-US"), "sequences a step, " + count(step.tokens_per_step) + " tokens"],
         ["pp " + step.pp + ", ep " + step.ep + ", dp " + step.dp, "tp " + step.tp + ", etp " + step.etp + ", cp " + step.cp],
@@ -92,7 +94,7 @@ auspexExplore.showStep = (found, state) => {
     byId("command-line").textContent = found.command;
 };
 
-const SVG = "http://www.w3.org/2000/svg", BOX = {left: 52, right: 540, top: 14, bottom: 252};
+const SVG = "http://www.w3.org/2000/svg", BOX = {left: 58, top: 14, bottom: 252, height: 300};
 const draw = (name, parent, attributes, text) => {
     const element = parent.appendChild(document.createElementNS(SVG, name));
     for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
@@ -104,13 +106,15 @@ auspexExplore.showCurve = (found, tiles) => {
     const svg = byId("curve"), points = found.points;
     svg.textContent = "";
     if (!points.length) return;
+    const width = svg.clientWidth || 560, right = width - 20;  // a unit is a pixel: text has its size on any window
+    svg.setAttribute("viewBox", "0 0 " + width + " " + BOX.height);
     const first = points[0], last = points[points.length - 1], span = Math.log(last.tiles / first.tiles) || 1;
     const efficiency = point => point.tokens_per_s_per_tile / first.tokens_per_s_per_tile;
     const most = Math.max(1.05, ...points.map(efficiency));
-    const x = point => BOX.left + 14 + (BOX.right - BOX.left - 40) * Math.log(point.tiles / first.tiles) / span;
+    const x = point => BOX.left + 14 + (right - BOX.left - 40) * Math.log(point.tiles / first.tiles) / span;
     const y = value => BOX.bottom - (BOX.bottom - BOX.top) * value / most;
     for (let tick = 0; tick <= most; tick += 0.25) {
-        draw("line", svg, {class: "grid", x1: BOX.left, x2: BOX.right, y1: y(tick), y2: y(tick)});
+        draw("line", svg, {class: "grid", x1: BOX.left, x2: right, y1: y(tick), y2: y(tick)});
         draw("text", svg, {class: "tick", x: BOX.left - 8, y: y(tick) + 4, "text-anchor": "end"}, Math.round(100 * tick) + " %");
     }
     draw("polyline", svg, {class: "curve v0", points: points.map(point => x(point) + "," + y(efficiency(point))).join(" ")});
@@ -123,7 +127,7 @@ auspexExplore.showCurve = (found, tiles) => {
             free = x(point);
         }
     }
-    draw("text", svg, {class: "name", x: (BOX.left + BOX.right) / 2, y: BOX.bottom + 42, "text-anchor": "middle"}, "tiles");
+    draw("text", svg, {class: "name", x: (BOX.left + right) / 2, y: BOX.bottom + 42, "text-anchor": "middle"}, "tiles");
     byId("curve-says").textContent = "On " + last.tiles.toLocaleString("en-US") + " tiles " + percent(efficiency(last)) + " of " +
         first.tiles.toLocaleString("en-US") + "; the large point is this job.";
     svg.dataset.points = JSON.stringify(points.map(point => [point.tiles, point.step_time_s]));

@@ -93,13 +93,15 @@ void set_answers(httplib::Server& server, Session& session, const State& start, 
         if (may_ask(request, token)) {
             return httplib::Server::HandlerResponse::Unhandled;
         }
-        refuse(response, 403, "found a request without this run's token, or of another host; expected the address "
-                              "that auspex explore printed");
+        refuse(response, 403,
+               "found a request without this run's token, or of another host; expected the address "
+               "that auspex explore printed");
         return httplib::Server::HandlerResponse::Handled;
     });
-    server.Get("/" + token + "/", [page = explore_page(start, "")](const httplib::Request&, httplib::Response& response) {
-        reply(response, 200, page, "text/html; charset=utf-8");
-    });
+    server.Get("/" + token + "/",
+               [page = explore_page(start, "")](const httplib::Request&, httplib::Response& response) {
+                   reply(response, 200, page, "text/html; charset=utf-8");
+               });
     server.Post("/" + token + "/answer", [&session](const httplib::Request& request, httplib::Response& response) {
         if (request.get_header_value("Content-Type") != kJson) {
             return refuse(response, 400, "request: found another Content-Type; expected application/json");
@@ -110,9 +112,10 @@ void set_answers(httplib::Server& server, Session& session, const State& start, 
     server.set_error_handler([](const httplib::Request&, httplib::Response& response) {
         if (!response.content_provider_ && response.body.empty()) {
             const int status = response.status;
-            refuse(response, status, status == 404   ? "found no such address; expected that of the page, or answer behind it"
-                                     : status == 413 ? "found a request of more than 256 KiB; expected less"
-                                                     : "found no request that can be read; expected HTTP");
+            refuse(response, status,
+                   status == 404   ? "found no such address; expected that of the page, or answer behind it"
+                   : status == 413 ? "found a request of more than 256 KiB; expected less"
+                                   : "found no request that can be read; expected HTTP");
         }
     });
 }

@@ -371,8 +371,17 @@ function makeTimeline(box) {
         panels = next.panels.map(panel => decode(panel, data.groups.length)), length = next.length;
         view.from *= part, view.to *= part;
         box.dataset.from = view.from, box.dataset.to = view.to;
-        if (canvas.clientWidth > 0) place(), draw();
+        if (layout && layout.width === canvas.clientWidth && hasPlaces()) draw();
+        else if (canvas.clientWidth > 0) place(), draw();
     };
+    /* True if each lane of the layout is one of the panels', which it then shows. */
+    function hasPlaces() {
+        const lanes = panels.flatMap(panel => panel.lanes.map(lane => ({panel, lane})));
+        const same = (row, {lane}) => row && row.lane.role === lane.role && row.lane.stream === lane.stream;
+        if (lanes.length !== layout.rows.length || !lanes.every((one, i) => same(layout.rows[i], one))) return false;
+        lanes.forEach((one, i) => Object.assign(layout.rows[i], one));
+        return true;
+    }
     readColors();
     name(null);
     show(0, length);

@@ -71,7 +71,7 @@ bool simulate(SimulatedStep& s, const models::Inputs& inputs, const PredictOptio
               network::Network& network, Picoseconds most) {
     network.set_routing_shares(s.load.uneven_shares());
     s.cost_options.load = s.load;
-    s.cost_options.merge_operations = !options.play_every_operation && !options.timeline;
+    s.cost_options.merge_operations = !options.play_every_operation;
     s.cost_options.slowdown.assign(static_cast<std::size_t>(s.plan.pp), slowest_of_groups(inputs.machine.tile, s.plan));
     if (options.timeline) {
         s.timeline.emplace();
@@ -88,6 +88,7 @@ bool simulate(SimulatedStep& s, const models::Inputs& inputs, const PredictOptio
         return false;
     }
     engine::CostOptions slow = s.cost_options;
+    slow.merge_operations = slow.merge_operations && !options.timeline;
     slow.slowdown[heaviest_stage(first)] = slowest_of(inputs.machine.tile, s.layout.tiles);
     const engine::PlayResult second = play_with(slow, s.timeline ? &*s.timeline : nullptr);
     if (second.is_longer) {

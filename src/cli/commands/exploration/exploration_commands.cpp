@@ -7,7 +7,8 @@ namespace auspex::cli {
 std::vector<Command> exploration_commands() {
     return {
         {"explore",
-         "serve a page on this computer: choose model, machine, stack and plan, move every constant, and watch the step",
+         "serve a page on this computer: choose model, machine, stack and plan, move every constant, and watch the "
+         "step",
          "auspex explore --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b --tiles "
          "12288\n"
          "  auspex explore --port 8417 --set 'machine.tile.gemm_bf16=250 TF/s'",
@@ -20,8 +21,7 @@ std::vector<Command> exploration_commands() {
           {Flag::kWorkload, "what the page begins with; default mula-220b-a10b"},
           {Flag::kPlan, "what the page begins with; default mula-220b-a10b"},
           {Flag::kTiles, "tiles (accelerators) that the page begins with; without it what the plan's dp gives"},
-          {Flag::kSet,
-           "override a field to begin with; ROLE is machine, stack, workload or plan; may be repeated"},
+          {Flag::kSet, "override a field to begin with; ROLE is machine, stack, workload or plan; may be repeated"},
           {Flag::kJson, "print address, port and token as JSON, in one line"}}},
     };
 }

@@ -42,7 +42,9 @@ explore::Library library_of(const explore::State& start) {
         }
         return all;
     };
-    library.load = [](const std::string& role, const std::string& name) { return launch::load_document(role, name, {}); };
+    library.load = [](const std::string& role, const std::string& name) {
+        return launch::load_document(role, name, {});
+    };
     return library;
 }
 

@@ -37,6 +37,10 @@ PatternLoads NodeClasses::expand(SparseLinks<double>& on_firsts, std::uint32_t l
     constexpr std::size_t kNoPart = ~std::size_t{0};
     std::vector<std::size_t> part_of_node(representative_.size(), kNoPart);
     PatternLoads all(links_per_node);
+    const auto part = [&](auto begin, auto end) {
+        return LoadList(loads).subspan(static_cast<std::size_t>(begin - loads.begin()),
+                                       static_cast<std::size_t>(end - begin));
+    };
     auto next = loads.begin();
     for (std::uint32_t node = 0; node < representative_.size(); ++node) {
         const auto begin = next;
@@ -45,13 +49,13 @@ PatternLoads NodeClasses::expand(SparseLinks<double>& on_firsts, std::uint32_t l
         }
         if (begin != next) {
             part_of_node[node] = all.parts().size();
-            all.add(node, LoadList(begin, next));
+            all.add(node, part(begin, next));
         } else if (const std::size_t like = part_of_node[representative_[node]]; like != kNoPart) {
             all.repeat(node, like);
         }
     }
     if (next != loads.end()) {
-        all.add(PatternLoads::kBetweenNodes, LoadList(next, loads.end()));
+        all.add(PatternLoads::kBetweenNodes, part(next, loads.end()));
     }
     return all;
 }

@@ -9,7 +9,7 @@
 #include "base/units.hpp"
 #include "cli/flags/input_flags.hpp"
 #include "report/parts/text.hpp"
-#include "report/prediction/waterfall_chart.hpp"
+#include "report/scaling/waterfall.hpp"
 #include "schedule/bindings/bindings.hpp"
 
 namespace auspex::cli {

@@ -7,7 +7,7 @@
 #include "report/parts/loss_words.hpp"
 #include "report/parts/page.hpp"
 #include "report/parts/text.hpp"
-#include "report/prediction/waterfall_chart.hpp"
+#include "report/scaling/waterfall.hpp"
 
 namespace auspex::report {
 namespace {

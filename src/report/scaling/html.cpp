@@ -11,6 +11,7 @@
 #include "report/scaling/headlines.hpp"
 #include "report/scaling/scaling_report.hpp"
 #include "report/scaling/story.hpp"
+#include "report/scaling/waterfall.hpp"
 
 namespace auspex::report {
 
@@ -251,6 +252,7 @@ std::string losses_section(const ScalingReport& report) {
     }
     out += html_table(legend, absent.empty() ? "Legend." : "Legend. Zero at every point, so not drawn: " + absent + ".",
                       {.is_sorted = true});
+    out += waterfalls_table(report.points);
     return report.points.size() < 2 ? out : out + growth_table(report);
 }
 

@@ -1,0 +1,198 @@
+/// @file Every change by itself, on whichever core is free.
+#include "sim/search/advice/advice.hpp"
+
+#include <tbb/enumerable_thread_specific.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <optional>
+#include <tuple>
+
+#include "base/error.hpp"
+#include "base/time.hpp"
+#include "sim/predict/memory_report.hpp"
+#include "sim/predict/sensitivity.hpp"
+#include "sim/predict/simulate.hpp"
+
+namespace auspex::search {
+namespace {
+
+constexpr double kNoticed = 1e-3;
+constexpr std::size_t kMostConstants = 12;
+
+/// True if the two may be played on one network.
+bool have_one_network(const models::Plan& a, const models::Plan& b) {
+    const auto grid = [](const models::Plan& p) {
+        return std::tie(p.dp, p.ep, p.etp, p.tp, p.cp, p.pp, p.rank_order, p.placement, p.placement_nodes);
+    };
+    return grid(a) == grid(b);
+}
+
+/// The step as it is, which changes are measured against.
+struct Base {
+    predict::SimulatedStep step;
+    network::Network network;
+    double memory_peak_bytes = 0;
+    bool fits = false;
+};
+
+Base base_of(const models::Inputs& inputs) {
+    predict::SimulatedStep step = predict::prepare_step(inputs, {});
+    const predict::MemoryReport memory = predict::memory_report(inputs, step);
+    network::Network network(inputs.machine, inputs.stack, step.layout);
+    network.be_model();
+    simulate_prepared(step, inputs, {}, false, &network);
+    return {std::move(step), std::move(network), memory.peak_bytes, memory.fits};
+}
+
+/// What one thread keeps from change to change.
+struct Kept {
+    models::Inputs inputs;
+    network::Network network;
+};
+
+/// Fills step and memory; a step of 0: it takes longer than `most`, or the machine has no room for it.
+void play(Kept& kept, const models::Plan& own, HelpfulPlan& change, Picoseconds most) {
+    kept.inputs.plan = change.plan;
+    try {
+        predict::SimulatedStep step = predict::prepare_step(kept.inputs, {});
+        const predict::MemoryReport memory = predict::memory_report(kept.inputs, step);
+        change.memory_peak_bytes = memory.peak_bytes;
+        change.fits = memory.fits;
+        std::optional<network::Network> other;
+        if (!have_one_network(step.plan, own)) {
+            other.emplace(kept.inputs.machine, kept.inputs.stack, step.layout);
+        }
+        if (simulate_within(step, kept.inputs, other ? *other : kept.network, most)) {
+            change.step_time_s = to_seconds(step.step);
+        }
+    } catch (const InputError&) {
+        change.step_time_s = 0;  // no plan of this machine, whatever it would gain
+    }
+}
+
+/// The less, the nearer to what can be had.
+int kind_of(const HelpfulPlan& change) { return (change.fits ? 0 : 2) + (change.lacking.empty() ? 0 : 1); }
+
+/// The best of each field and kind; those that gain no more than one of a better kind are dropped.
+std::vector<HelpfulPlan> best_of_fields(std::vector<HelpfulPlan> changes) {
+    std::ranges::stable_sort(changes, [](const HelpfulPlan& a, const HelpfulPlan& b) {
+        return std::pair(kind_of(a), a.step_time_s) < std::pair(kind_of(b), b.step_time_s);
+    });
+    std::vector<HelpfulPlan> best;
+    for (HelpfulPlan& change : changes) {
+        const auto is_behind = [&](const HelpfulPlan& other) {
+            return other.field == change.field && other.step_time_s <= change.step_time_s;
+        };
+        const auto is_its_like = [&](const HelpfulPlan& other) {
+            return other.field == change.field && kind_of(other) == kind_of(change);
+        };
+        if (std::ranges::none_of(best, is_behind) && std::ranges::none_of(best, is_its_like)) {
+            best.push_back(std::move(change));
+        }
+    }
+    std::ranges::stable_sort(best, [](const HelpfulPlan& a, const HelpfulPlan& b) {
+        return std::pair(!a.can_be_had(), a.step_time_s) < std::pair(!b.can_be_had(), b.step_time_s);
+    });
+    return best;
+}
+
+void find_helpful_plans(const models::Inputs& inputs, const models::Inputs& allowing, const Base& base,
+                        Advice& advice) {
+    std::vector<HelpfulPlan> changes;
+    for (PlanChange& change : plan_changes(inputs, base.step.layout.tiles, base.step.layout.global_batch)) {
+        if (std::ranges::find(advice.without_gain, change.field) == advice.without_gain.end()) {
+            advice.without_gain.push_back(change.field);
+        }
+        changes.push_back({std::move(change)});
+    }
+    advice.tried = static_cast<int>(changes.size());
+    const Picoseconds most =
+        base.fits ? whole_ticks(static_cast<double>(base.step.step) / (1 + kNoticed)) : kLongestTime;
+    tbb::enumerable_thread_specific<Kept> kept([&] {
+        return Kept{allowing, network::Network(inputs.machine, inputs.stack, base.step.layout, base.network)};
+    });
+    tbb::parallel_for(std::size_t{0}, changes.size(),
+                      [&](std::size_t i) { play(kept.local(), base.step.plan, changes[i], most); });
+    std::erase_if(changes, [&](const HelpfulPlan& change) {
+        const bool is_shorter = change.step_time_s * (1 + kNoticed) <= to_seconds(base.step.step);
+        return change.step_time_s == 0 || !(is_shorter || (!base.fits && change.fits));
+    });
+    advice.plans = best_of_fields(std::move(changes));
+    std::erase_if(advice.without_gain, [&](const std::string& field) {
+        return std::ranges::find(advice.plans, field, &HelpfulPlan::field) != advice.plans.end();
+    });
+}
+
+/// Factors that make a constant better, the best first: twice as good, all of a share, less than twice. No rate of
+/// arithmetic is above the tile's peak.
+std::vector<double> better_factors(const Constant& constant, bool larger_is_better, double peak_flop_per_s) {
+    constexpr double kTwice = 2;
+    if (!larger_is_better) {
+        return {1 / kTwice, 0.75, 0.9};
+    }
+    if (constant.dimension == Dimension::kFlopPerSecond) {
+        return {std::min(kTwice, std::max(1.0, peak_flop_per_s / constant.value))};
+    }
+    std::vector<double> factors{kTwice};
+    if (constant.dimension == Dimension::kNone && constant.value < 1) {
+        factors.push_back(1 / constant.value);
+    }
+    factors.insert(factors.end(), {1.5, 1.25, 1.1});
+    return factors;
+}
+
+HelpfulConstant play_better(const models::Inputs& inputs, const predict::ConstantSensitivity& leaned_on) {
+    HelpfulConstant better{leaned_on.constant};
+    for (const double factor :
+         better_factors(leaned_on.constant, leaned_on.elasticity < 0, inputs.machine.tile.peak_bf16_flop_per_s)) {
+        try {
+            const models::Inputs changed = predict::with_scaled(inputs, leaned_on.constant, factor);
+            better.step_time_s = to_seconds(predict::simulate_step(changed, {}, false).step);
+            better.factor = factor;
+            return better;
+        } catch (const InputError&) {
+            continue;  // more than its file may have
+        }
+    }
+    return better;
+}
+
+std::vector<HelpfulConstant> helpful_constants(const models::Inputs& inputs, const predict::Prediction& prediction) {
+    std::vector<HelpfulConstant> constants(std::min(kMostConstants, prediction.top_constants.size()));
+    tbb::parallel_for(std::size_t{0}, constants.size(),
+                      [&](std::size_t i) { constants[i] = play_better(inputs, prediction.top_constants[i]); });
+    return constants;
+}
+
+}  // namespace
+
+Advice advise(const models::Inputs& inputs, const predict::Prediction& prediction) {
+    using Clock = std::chrono::steady_clock;
+    const auto begin = Clock::now();
+    models::Inputs own = inputs;
+    own.plan.dp = prediction.dp;
+    models::Inputs allowing = own;
+    allowing.stack = overlapping(own.stack);
+    const Base base = base_of(own);
+    Advice advice;
+    find_helpful_plans(own, allowing, base, advice);
+    advice.constants = helpful_constants(own, prediction);
+    const double step_s = to_seconds(base.step.step);
+    const double at_peak_s = prediction.mfu * prediction.step_time_s;
+    const auto rate = [&](auto& change) {
+        change.mfu = at_peak_s / change.step_time_s;
+        change.gain = step_s / change.step_time_s - 1;
+    };
+    std::erase_if(advice.constants, [](const HelpfulConstant& one) { return one.step_time_s == 0; });
+    std::ranges::for_each(advice.plans, rate);
+    std::ranges::for_each(advice.constants, rate);
+    std::erase_if(advice.constants, [](const HelpfulConstant& one) { return one.gain < kNoticed; });
+    std::ranges::stable_sort(advice.constants, std::ranges::greater(), &HelpfulConstant::gain);
+    advice.elapsed_s = std::chrono::duration<double>(Clock::now() - begin).count();
+    return advice;
+}
+
+}  // namespace auspex::search

@@ -79,6 +79,16 @@ std::string better_words(const search::HelpfulConstant& better) {
            format_quantity(constant.value * better.factor, constant.dimension);
 }
 
+void write_change(JsonWriter& json, const search::HelpfulPlan& change, const models::Plan& before) {
+    json.begin_object().member("field", change.field).key("set").begin_array();
+    for (const std::string& set : sets_of(change.plan, before)) {
+        json.value(set);
+    }
+    json.end_array().member("step_time_s", change.step_time_s).member("mfu", change.mfu);
+    json.member("gain", change.gain).member("memory_peak_bytes", whole(change.memory_peak_bytes));
+    json.member("fits", change.fits).member("stack_lacks", change.lacking).end_object();
+}
+
 template <typename Row>
 void keep_first(std::vector<Row>& rows, int most) {
     rows.resize(std::min(rows.size(), static_cast<std::size_t>(most)));
@@ -120,6 +130,12 @@ report::AdviceRows advice_rows(const search::Advice& advice, const predict::Pred
             .push_back({joined(sets_of(change.plan, base), " "), change.step_time_s, change.mfu, change.gain,
                         change.memory_peak_bytes, why_not(change, prediction, inputs)});
     }
+    models::Plan before = base;
+    for (const search::HelpfulPlan& change : advice.one_after_another) {
+        rows.one_after_another.push_back({joined(sets_of(change.plan, before), " "), change.step_time_s, change.mfu,
+                                          change.gain, change.memory_peak_bytes});
+        before = change.plan;
+    }
     for (const search::HelpfulConstant& better : advice.constants) {
         rows.constants.push_back({better_words(better), better.step_time_s, better.mfu, better.gain});
     }
@@ -137,16 +153,15 @@ void write_advice(JsonWriter& json, const search::Advice& advice, const predict:
     const auto limit = static_cast<std::size_t>(most);
     std::size_t had = 0, not_to_be_had = 0;
     for (const search::HelpfulPlan& change : advice.plans) {
-        if ((change.can_be_had() ? had : not_to_be_had)++ >= limit) {
-            continue;
+        if ((change.can_be_had() ? had : not_to_be_had)++ < limit) {
+            write_change(json, change, base);
         }
-        json.begin_object().member("field", change.field).key("set").begin_array();
-        for (const std::string& set : sets_of(change.plan, base)) {
-            json.value(set);
-        }
-        json.end_array().member("step_time_s", change.step_time_s).member("mfu", change.mfu);
-        json.member("gain", change.gain).member("memory_peak_bytes", whole(change.memory_peak_bytes));
-        json.member("fits", change.fits).member("stack_lacks", change.lacking).end_object();
+    }
+    json.end_array().key("one_after_another").begin_array();
+    models::Plan before = base;
+    for (const search::HelpfulPlan& change : advice.one_after_another) {
+        write_change(json, change, before);
+        before = change.plan;
     }
     json.end_array().key("without_gain").begin_array();
     for (const std::string& field : advice.without_gain) {
@@ -177,6 +192,10 @@ void print_advice(std::ostream& out, const report::AdviceRows& advice) {
     }
     if (!advice.without_gain.empty()) {
         out << "No gain (" << advice.tried << " changes tried): " << joined(advice.without_gain, ", ") << "\n";
+    }
+    if (advice.one_after_another.size() > 1) {
+        out << "The best one, the best on top of it, and so on: each line with all those above it\n";
+        print_rows(out, advice.one_after_another, true);
     }
     if (!advice.constants.empty()) {
         out << "\nWhat limits: one constant at a time twice as good, or as good as it can be\n";

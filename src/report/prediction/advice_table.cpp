@@ -53,6 +53,9 @@ std::string advice_section(const AdviceRows& advice) {
                      : "Changes of the plan, each by itself and each what --set takes, that make it fit or gain.",
                  true, false) +
         table_of(advice.not_to_be_had, "Changes of the plan that would help more, if they could be had.", true, true) +
+        table_of(advice.one_after_another,
+                 "The best change, the best one on top of it, and so on: each line with all those above it.", true,
+                 false) +
         table_of(advice.constants,
                  "Constants of machine and stack, each by itself twice as good, or as good as its file may have it.",
                  false, false);

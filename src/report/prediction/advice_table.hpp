@@ -16,8 +16,9 @@ struct AdviceRow {
 struct AdviceRows {
     std::vector<AdviceRow> plans;  ///< those that can be had, most gain first
     std::vector<AdviceRow> not_to_be_had;
-    std::vector<AdviceRow> constants;       ///< most gain first
-    std::vector<std::string> without_gain;  ///< fields of the plan
+    std::vector<AdviceRow> one_after_another;  ///< each on top of those before
+    std::vector<AdviceRow> constants;          ///< most gain first
+    std::vector<std::string> without_gain;     ///< fields of the plan
     int tried = 0;
     bool fits = true;  ///< the plan as it is
 };

@@ -1,11 +1,14 @@
 /// @file auspex predict: one step of training.
+#include <algorithm>
 #include <iostream>
+#include <iterator>
 #include <optional>
 
 #include "base/error.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/prediction/predict_traces.hpp"
 #include "cli/flags/input_flags.hpp"
+#include "cli/flags/override_notes.hpp"
 #include "cli/output/advice_output.hpp"
 #include "cli/output/csv_file.hpp"
 #include "cli/output/prediction_output.hpp"
@@ -69,6 +72,7 @@ void run_predict(const Options& options) {
     launch::OutputLocks locks(options.command_line);
     locks.take_folder("--out", options.out);
     predict::PredictResult result = predict_with(options, inputs);
+    std::ranges::move(override_notes(options, result.prediction), std::back_inserter(result.prediction.notes));
     if (!options.trace.empty()) {
         write_trace(result, inputs, options);
     }

@@ -99,8 +99,20 @@ std::vector<HelpfulPlan> best_of_fields(std::vector<HelpfulPlan> changes) {
     return best;
 }
 
-void find_helpful_plans(const models::Inputs& inputs, const models::Inputs& allowing, const Base& base,
-                        Advice& advice) {
+/// What there is to change about a plan.
+struct PlanAdvice {
+    std::vector<HelpfulPlan> plans;
+    std::vector<std::string> without_gain;
+    int tried = 0;
+    double step_s = 0;  ///< as it is
+};
+
+PlanAdvice look_for_plans(const models::Inputs& inputs) {
+    models::Inputs allowing = inputs;
+    allowing.stack = overlapping(inputs.stack);
+    const Base base = base_of(inputs);
+    PlanAdvice advice;
+    advice.step_s = to_seconds(base.step.step);
     std::vector<HelpfulPlan> changes;
     for (PlanChange& change : plan_changes(inputs, base.step.layout.tiles, base.step.layout.global_batch)) {
         if (std::ranges::find(advice.without_gain, change.field) == advice.without_gain.end()) {
@@ -117,13 +129,31 @@ void find_helpful_plans(const models::Inputs& inputs, const models::Inputs& allo
     tbb::parallel_for(std::size_t{0}, changes.size(),
                       [&](std::size_t i) { play(kept.local(), base.step.plan, changes[i], most); });
     std::erase_if(changes, [&](const HelpfulPlan& change) {
-        const bool is_shorter = change.step_time_s * (1 + kNoticed) <= to_seconds(base.step.step);
+        const bool is_shorter = change.step_time_s * (1 + kNoticed) <= advice.step_s;
         return change.step_time_s == 0 || !(is_shorter || (!base.fits && change.fits));
     });
     advice.plans = best_of_fields(std::move(changes));
     std::erase_if(advice.without_gain, [&](const std::string& field) {
         return std::ranges::find(advice.plans, field, &HelpfulPlan::field) != advice.plans.end();
     });
+    return advice;
+}
+
+/// The best change, and what is best on top of it.
+std::vector<HelpfulPlan> one_after_another(models::Inputs inputs, std::vector<HelpfulPlan> found, double step_s) {
+    constexpr std::size_t kMost = 6;
+    constexpr double kWorthIt = 1e-2;
+    std::vector<HelpfulPlan> chosen;
+    while (chosen.size() < kMost && !found.empty() && found.front().can_be_had() &&
+           found.front().step_time_s * (1 + kWorthIt) <= step_s) {
+        chosen.push_back(found.front());
+        step_s = chosen.back().step_time_s;
+        inputs.plan = chosen.back().plan;
+        if (chosen.size() < kMost) {
+            found = look_for_plans(inputs).plans;
+        }
+    }
+    return chosen;
 }
 
 /// Factors that make a constant better, the best first: twice as good, all of a share, less than twice. No rate of
@@ -174,20 +204,21 @@ Advice advise(const models::Inputs& inputs, const predict::Prediction& predictio
     const auto begin = Clock::now();
     models::Inputs own = inputs;
     own.plan.dp = prediction.dp;
-    models::Inputs allowing = own;
-    allowing.stack = overlapping(own.stack);
-    const Base base = base_of(own);
+    PlanAdvice of_plan = look_for_plans(own);
+    const double step_s = of_plan.step_s, at_peak_s = prediction.mfu * prediction.step_time_s;
     Advice advice;
-    find_helpful_plans(own, allowing, base, advice);
+    advice.one_after_another = one_after_another(own, of_plan.plans, step_s);
+    advice.plans = std::move(of_plan.plans);
+    advice.without_gain = std::move(of_plan.without_gain);
+    advice.tried = of_plan.tried;
     advice.constants = helpful_constants(own, prediction);
-    const double step_s = to_seconds(base.step.step);
-    const double at_peak_s = prediction.mfu * prediction.step_time_s;
+    std::erase_if(advice.constants, [](const HelpfulConstant& one) { return one.step_time_s == 0; });
     const auto rate = [&](auto& change) {
         change.mfu = at_peak_s / change.step_time_s;
         change.gain = step_s / change.step_time_s - 1;
     };
-    std::erase_if(advice.constants, [](const HelpfulConstant& one) { return one.step_time_s == 0; });
     std::ranges::for_each(advice.plans, rate);
+    std::ranges::for_each(advice.one_after_another, rate);
     std::ranges::for_each(advice.constants, rate);
     std::erase_if(advice.constants, [](const HelpfulConstant& one) { return one.gain < kNoticed; });
     std::ranges::stable_sort(advice.constants, std::ranges::greater(), &HelpfulConstant::gain);

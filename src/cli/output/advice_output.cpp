@@ -141,6 +141,7 @@ report::AdviceRows advice_rows(const search::Advice& advice, const predict::Pred
     }
     keep_first(rows.plans, most);
     keep_first(rows.not_to_be_had, most);
+    keep_first(rows.one_after_another, most);
     keep_first(rows.constants, most);
     return rows;
 }
@@ -159,9 +160,9 @@ void write_advice(JsonWriter& json, const search::Advice& advice, const predict:
     }
     json.end_array().key("one_after_another").begin_array();
     models::Plan before = base;
-    for (const search::HelpfulPlan& change : advice.one_after_another) {
-        write_change(json, change, before);
-        before = change.plan;
+    for (std::size_t i = 0; i < std::min(limit, advice.one_after_another.size()); ++i) {
+        write_change(json, advice.one_after_another[i], before);
+        before = advice.one_after_another[i].plan;
     }
     json.end_array().key("without_gain").begin_array();
     for (const std::string& field : advice.without_gain) {

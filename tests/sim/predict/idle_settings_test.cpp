@@ -77,7 +77,7 @@ std::string bound_of(const models::Inputs& inputs, const std::string& operation)
 TEST(BoundBy, is_what_sets_the_time_of_an_operation) {
     models::Inputs inputs = shipped_inputs("mula-1b");
     inputs.plan.dp = 0;
-    const std::string sums = "gradient_reduce";
+    const std::string sums = "gradient_reduce_dense";
     models::Inputs narrow = inputs;
     narrow.machine.node.nic_bytes_per_s = 1e6;
     EXPECT_EQ(bound_of(narrow, sums), "NIC");

@@ -167,7 +167,8 @@ TEST(Advice, a_better_constant_is_the_step_with_it_and_never_beyond_what_there_i
 }
 
 TEST(Advice, is_the_same_each_time_and_of_dense_models_too) {
-    const models::Inputs inputs = inputs_of("dgx-h100", "bare", "llama3-70b");
+    models::Inputs inputs = inputs_of("dgx-h100", "bare", "llama3-70b");
+    inputs.plan.micro_batches = 2 * inputs.plan.pp;
     const predict::Prediction p = predicted(inputs, 0);
     const Advice one = advise(inputs, p), other = advise(inputs, p);
     EXPECT_GT(one.tried, 10);

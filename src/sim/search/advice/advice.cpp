@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <optional>
 #include <tuple>
@@ -15,11 +16,13 @@
 #include "sim/predict/memory_report.hpp"
 #include "sim/predict/sensitivity.hpp"
 #include "sim/predict/simulate.hpp"
+#include "sim/search/bounds/grid_lenses.hpp"
 
 namespace auspex::search {
 namespace {
 
 constexpr double kNoticed = 1e-3;
+constexpr double kRounding = 1e-9;  // of bounds, which are on no clock
 constexpr std::size_t kMostConstants = 12;
 
 /// True if the two may be played on one network.
@@ -53,23 +56,30 @@ struct Kept {
     network::Network network;
 };
 
-/// Fills step and memory; a step of 0: it takes longer than `most`, or the machine has no room for it.
-void play(Kept& kept, const models::Plan& own, HelpfulPlan& change, Picoseconds most) {
+/// What is asked of the changes of a plan: the best of each field, or the best of all that can be had.
+enum class Wanted { kOfEachField, kTheBest };
+
+/// Fills step and memory; a step of 0: it takes longer than `most`, is not wanted, or the machine has no room for it.
+void play(Kept& kept, const models::Plan& own, HelpfulPlan& change, Wanted wanted, Picoseconds most) {
     kept.inputs.plan = change.plan;
     try {
         predict::SimulatedStep step = predict::prepare_step(kept.inputs, {});
         const predict::MemoryReport memory = predict::memory_report(kept.inputs, step);
         change.memory_peak_bytes = memory.peak_bytes;
         change.fits = memory.fits;
+        if (wanted == Wanted::kTheBest && !change.can_be_had()) {
+            return;
+        }
         std::optional<network::Network> other;
         if (!have_one_network(step.plan, own)) {
             other.emplace(kept.inputs.machine, kept.inputs.stack, step.layout);
         }
         if (simulate_within(step, kept.inputs, other ? *other : kept.network, most)) {
+            change.step = step.step;
             change.step_time_s = to_seconds(step.step);
         }
     } catch (const InputError&) {
-        change.step_time_s = 0;  // no plan of this machine, whatever it would gain
+        change.step = 0;  // no plan of this machine, whatever it would gain
     }
 }
 
@@ -99,6 +109,64 @@ std::vector<HelpfulPlan> best_of_fields(std::vector<HelpfulPlan> changes) {
     return best;
 }
 
+/// Seconds that a step takes at least, as a search has it: for steps that take long to play. 0: not known.
+double bound_s(const models::Inputs& allowing, const HelpfulPlan& change, double most_s) {
+    if (!change.candidate) {
+        return 0;
+    }
+    LayerCostTable table(allowing);
+    GridLenses lenses(allowing, table, *change.candidate);
+    return lenses.raised(lenses.floor.of(*change.candidate), *change.candidate, most_s);
+}
+
+/// In the order of their bounds, where steps are long enough for bounds to be worth it.
+void bound_and_sort(std::vector<HelpfulPlan>& changes, const models::Inputs& allowing, const Base& base,
+                    double most_s) {
+    constexpr std::uint64_t kManyEvents = 20'000;
+    if (base.step.events < kManyEvents) {
+        return;
+    }
+    tbb::parallel_for(std::size_t{0}, changes.size(), [&](std::size_t i) {
+        try {
+            changes[i].bound_s = bound_s(allowing, changes[i], most_s);
+        } catch (const InputError&) {
+            changes[i].bound_s = 0;  // play says so, too
+        }
+    });
+    std::ranges::stable_sort(changes, {}, &HelpfulPlan::bound_s);
+}
+
+/// Plays those that can take no longer than `most`; of the best one asked for that no longer than the best so far,
+/// which is returned.
+Picoseconds play_all(std::vector<HelpfulPlan>& changes, const models::Inputs& inputs, const Base& base, Wanted wanted,
+                     Picoseconds most) {
+    models::Inputs allowing = inputs;
+    allowing.stack = overlapping(inputs.stack);
+    bound_and_sort(changes, allowing, base, to_seconds(most));
+    std::atomic<Picoseconds> enough = most;
+    tbb::enumerable_thread_specific<Kept> kept([&] {
+        return Kept{allowing, network::Network(inputs.machine, inputs.stack, base.step.layout, base.network)};
+    });
+    const auto play_one = [&](std::size_t i) {
+        HelpfulPlan& change = changes[i];
+        if (change.bound_s > to_seconds(enough) * (1 + kRounding)) {
+            return;
+        }
+        play(kept.local(), base.step.plan, change, wanted, enough);
+        if (wanted == Wanted::kTheBest && change.step > 0) {
+            Picoseconds known = enough;
+            while (change.step < known && !enough.compare_exchange_weak(known, change.step)) {
+            }
+        }
+    };
+    const std::size_t first = wanted == Wanted::kTheBest ? std::min<std::size_t>(2, changes.size()) : 0;
+    for (std::size_t i = 0; i < first; ++i) {  // those with the least bounds, so that they shut out others
+        play_one(i);
+    }
+    tbb::parallel_for(first, changes.size(), play_one);
+    return enough;
+}
+
 /// What there is to change about a plan.
 struct PlanAdvice {
     std::vector<HelpfulPlan> plans;
@@ -107,9 +175,7 @@ struct PlanAdvice {
     double step_s = 0;  ///< as it is
 };
 
-PlanAdvice look_for_plans(const models::Inputs& inputs) {
-    models::Inputs allowing = inputs;
-    allowing.stack = overlapping(inputs.stack);
+PlanAdvice look_for_plans(const models::Inputs& inputs, Wanted wanted) {
     const Base base = base_of(inputs);
     PlanAdvice advice;
     advice.step_s = to_seconds(base.step.step);
@@ -123,14 +189,13 @@ PlanAdvice look_for_plans(const models::Inputs& inputs) {
     advice.tried = static_cast<int>(changes.size());
     const Picoseconds most =
         base.fits ? whole_ticks(static_cast<double>(base.step.step) / (1 + kNoticed)) : kLongestTime;
-    tbb::enumerable_thread_specific<Kept> kept([&] {
-        return Kept{allowing, network::Network(inputs.machine, inputs.stack, base.step.layout, base.network)};
-    });
-    tbb::parallel_for(std::size_t{0}, changes.size(),
-                      [&](std::size_t i) { play(kept.local(), base.step.plan, changes[i], most); });
+    const Picoseconds least = play_all(changes, inputs, base, wanted, most);
+    if (wanted == Wanted::kTheBest) {  // which of the others were played to their ends is chance
+        std::erase_if(changes, [&](const HelpfulPlan& change) { return change.step != least; });
+    }
     std::erase_if(changes, [&](const HelpfulPlan& change) {
         const bool is_shorter = change.step_time_s * (1 + kNoticed) <= advice.step_s;
-        return change.step_time_s == 0 || !(is_shorter || (!base.fits && change.fits));
+        return change.step == 0 || !(is_shorter || (!base.fits && change.fits));
     });
     advice.plans = best_of_fields(std::move(changes));
     std::erase_if(advice.without_gain, [&](const std::string& field) {
@@ -150,7 +215,7 @@ std::vector<HelpfulPlan> one_after_another(models::Inputs inputs, std::vector<He
         step_s = chosen.back().step_time_s;
         inputs.plan = chosen.back().plan;
         if (chosen.size() < kMost) {
-            found = look_for_plans(inputs).plans;
+            found = look_for_plans(inputs, Wanted::kTheBest).plans;
         }
     }
     return chosen;
@@ -204,7 +269,7 @@ Advice advise(const models::Inputs& inputs, const predict::Prediction& predictio
     const auto begin = Clock::now();
     models::Inputs own = inputs;
     own.plan.dp = prediction.dp;
-    PlanAdvice of_plan = look_for_plans(own);
+    PlanAdvice of_plan = look_for_plans(own, Wanted::kOfEachField);
     const double step_s = of_plan.step_s, at_peak_s = prediction.mfu * prediction.step_time_s;
     Advice advice;
     advice.one_after_another = one_after_another(own, of_plan.plans, step_s);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/constant.hpp"
+#include "base/time.hpp"
 #include "sim/predict/prediction.hpp"
 #include "sim/search/advice/plan_changes.hpp"
 
@@ -11,6 +12,8 @@ namespace auspex::search {
 
 /// A changed plan, played.
 struct HelpfulPlan : PlanChange {
+    Picoseconds step = 0;
+    double bound_s = 0;  ///< it takes no less; 0: not known
     double step_time_s = 0, mfu = 0;
     double gain = 0;  ///< tokens per second over those of the plan as it is, less 1
     double memory_peak_bytes = 0;

@@ -91,7 +91,7 @@ void add_of_space(std::vector<PlanChange>& changes, const models::Inputs& inputs
             if (std::ranges::find(own, candidate) == own.end()) {
                 models::Plan plan = plan_of(candidate, inputs.plan);
                 std::string lacking = what_stack_lacks(plan, inputs.plan, inputs);
-                changes.push_back({free.front(), std::move(plan), std::move(lacking)});
+                changes.push_back({free.front(), std::move(plan), std::move(lacking), candidate});
             }
         }
     }
@@ -100,7 +100,7 @@ void add_of_space(std::vector<PlanChange>& changes, const models::Inputs& inputs
 void add_placements(std::vector<PlanChange>& changes, const models::Plan& base) {
     for (const models::PlacementKind kind : {models::PlacementKind::kContiguous, models::PlacementKind::kScattered}) {
         if (kind != base.placement) {
-            PlanChange& change = changes.emplace_back(PlanChange{"placement", base, {}});
+            PlanChange& change = changes.emplace_back(PlanChange{"placement", base});
             change.plan.placement = kind;
             change.plan.placement_nodes.clear();
         }
@@ -114,7 +114,7 @@ void add_precisions(std::vector<PlanChange>& changes, const models::Inputs& inpu
             JsonDocument document = inputs.plan_document;
             document.set(field, word);
             const models::Plan loaded = models::load_plan(document);
-            PlanChange change{field, inputs.plan, {}};
+            PlanChange change{field, inputs.plan};
             change.plan.precision = loaded.precision;
             change.plan.weight_bytes = loaded.weight_bytes;
             change.plan.gradient_bytes = loaded.gradient_bytes;

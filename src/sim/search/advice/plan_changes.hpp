@@ -1,9 +1,11 @@
 #pragma once
 /// @file The plans that differ from a plan in one choice.
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "models/inputs.hpp"
+#include "sim/search/space/candidate.hpp"
 
 namespace auspex::search {
 
@@ -12,7 +14,8 @@ struct PlanChange {
     std::string field;  ///< "recompute"; "schedule" with the number of virtual stages that it takes
     models::Plan plan;
     /// What of it the stack does not have, as `expert_kernels "fused"`, several joined by commas; empty: it has all.
-    std::string lacking;
+    std::string lacking = {};
+    std::optional<Candidate> candidate = {};  ///< of those that a space has
 };
 
 /// Of a plan with the dp of a job of its tiles, all that PlanSpace has for each of its fields beside the plan's own

@@ -58,8 +58,8 @@ TEST_F(AdviceCli, is_left_out_where_it_is_not_wanted_and_refused_where_there_is_
     }
     EXPECT_TRUE(json("predict --tiles 384 --no-sensitivity --advice 2" + kJob).root().find("advice"));
     EXPECT_EQ(fault_of_refusal("predict --tiles 384 --advice some" + kJob, {"--advice", "\"some\"", "0 to 100"}), "");
-    EXPECT_EQ(fault_of_refusal("predict --machine local --stack cpu-reference --workload toy-dense --plan toy-dp4 "
-                               "--advice 3",
+    EXPECT_EQ(fault_of_refusal("predict --machine reports/local-calibration/machine.json --stack auspex --workload "
+                               "toy-dense --plan toy-dp4 --advice 3",
                                {"--advice", "host"}),
               "");
 }

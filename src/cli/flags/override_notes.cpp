@@ -58,9 +58,20 @@ std::string bound_words(const predict::Prediction& p) {
     return words.empty() ? "" : "; most of its time is bound by " + words;
 }
 
+/// True if the prediction says of the setting already that it changes nothing.
+bool is_said(const predict::Prediction& p, const launch::Override& setting) {
+    return setting.role == "plan" && std::ranges::any_of(p.notes, [&](const std::string& note) {
+               return note.find(setting.path) != std::string::npos &&
+                      note.find(" changes nothing") != std::string::npos;
+           });
+}
+
 void note_idle_overrides(std::vector<std::string>& notes, const Options& options, const predict::Prediction& p) {
     const double step_s = p.unfolded ? p.unfolded->folded_step_time_s : p.step_time_s;
     for (const std::string& text : options.overrides) {
+        if (is_said(p, launch::split_override(text))) {
+            continue;
+        }
         Options others = options;
         std::erase(others.overrides, text);
         try {
@@ -69,8 +80,11 @@ void note_idle_overrides(std::vector<std::string>& notes, const Options& options
                 predict::simulate_step(inputs, {.tiles = options.tiles.empty() ? 0 : options.tiles.front()}, false);
             if (to_seconds(step.step) == step_s &&
                 predict::memory_report(inputs, step).peak_bytes == p.memory.peak_bytes) {
-                notes.push_back("--set " + text + " changes nothing: step and memory are the same without it" +
-                                bound_words(p));
+                const bool is_of_file =
+                    launch::split_override(text).role == "plan" && inputs.plan == load_all(options).plan;
+                notes.push_back("--set " + text + " changes nothing: " +
+                                (is_of_file ? "the plan is so without it"
+                                            : "step and memory are the same without it" + bound_words(p)));
             }
         } catch (const InputError&) {
             continue;  // the others do not go without it

@@ -167,6 +167,9 @@ Picoseconds play_all(std::vector<HelpfulPlan>& changes, const models::Inputs& in
     return enough;
 }
 
+/// Steps that take more are not changed further: dozens of them would be played.
+constexpr std::uint64_t kMostEvents = 200'000;
+
 /// What there is to change about a plan.
 struct PlanAdvice {
     std::vector<HelpfulPlan> plans;
@@ -179,6 +182,9 @@ PlanAdvice look_for_plans(const models::Inputs& inputs, Wanted wanted) {
     const Base base = base_of(inputs);
     PlanAdvice advice;
     advice.step_s = to_seconds(base.step.step);
+    if (wanted == Wanted::kTheBest && base.step.events > kMostEvents) {
+        return advice;
+    }
     std::vector<HelpfulPlan> changes;
     for (PlanChange& change : plan_changes(inputs, base.step.layout.tiles, base.step.layout.global_batch)) {
         if (std::ranges::find(advice.without_gain, change.field) == advice.without_gain.end()) {

@@ -204,17 +204,16 @@ void print_advice(std::ostream& out, const report::AdviceRows& advice) {
     }
 }
 
-void print_advice_line(std::ostream& out, const report::AdviceRows& advice, int tiles) {
-    out << "\nOn " << thousands(tiles) << " tiles ";
+std::string advice_line(const report::AdviceRows& advice, int tiles) {
+    const std::string begin = "On " + thousands(tiles) + " tiles ";
     if (advice.plans.empty()) {
-        out << "none of " << advice.tried << " single changes of the plan helps and can be had.\n";
-        return;
+        return begin + "none of " + std::to_string(advice.tried) + " single changes of the plan helps and can be had.";
     }
     std::vector<std::string> changes;
     for (const report::AdviceRow& row : advice.plans) {
         changes.push_back(row.change + " (" + report::gain_text(row.gain) + ")");
     }
-    out << "would help, each by itself: " << joined(changes, "; ") << ". auspex predict says more.\n";
+    return begin + "would help, each by itself: " + joined(changes, "; ") + ". auspex predict says more.";
 }
 
 }  // namespace auspex::cli

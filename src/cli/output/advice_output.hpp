@@ -26,7 +26,7 @@ void write_advice(JsonWriter& json, const search::Advice& advice, const predict:
                   const models::Inputs& inputs, int most);
 
 void print_advice(std::ostream& out, const report::AdviceRows& advice);
-/// "What would help most on 384 tiles: plan.recompute=[] (+30 %), …", of what can be had.
-void print_advice_line(std::ostream& out, const report::AdviceRows& advice, int tiles);
+/// "On 384 tiles would help, each by itself: plan.recompute=[] (+30 %); …", of what can be had.
+[[nodiscard]] std::string advice_line(const report::AdviceRows& advice, int tiles);
 
 }  // namespace auspex::cli

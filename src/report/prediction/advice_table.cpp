@@ -8,13 +8,8 @@
 namespace auspex::report {
 namespace {
 
-std::vector<Cell> numbers_of(const AdviceRow& row) {
-    return {number_of(duration(row.step_time_s), row.step_time_s), number_of(percent(row.mfu), 100 * row.mfu),
-            number_of(gain_text(row.gain), 100 * row.gain)};
-}
-
-std::string table_of(const std::vector<AdviceRow>& changes, const std::string& caption, bool of_plans,
-                     bool with_reason) {
+/// What is in the way of a change stands below it.
+std::string table_of(const std::vector<AdviceRow>& changes, const std::string& caption, bool of_plans) {
     if (changes.empty()) {
         return "";
     }
@@ -23,19 +18,14 @@ std::string table_of(const std::vector<AdviceRow>& changes, const std::string& c
     if (of_plans) {
         rows.front().push_back(number("memory", "fullest tile"));
     }
-    if (with_reason) {
-        rows.front().push_back(main_column({"what is in the way"}));
-    }
     for (const AdviceRow& change : changes) {
-        std::vector<Cell>& row = rows.emplace_back(std::vector<Cell>{{change.change, "path"}});
-        for (Cell& cell : numbers_of(change)) {
-            row.push_back(std::move(cell));
-        }
+        rows.push_back({{change.change, "path", change.why_not},
+                        number_of(duration(change.step_time_s), change.step_time_s),
+                        number_of(percent(change.mfu), 100 * change.mfu),
+                        number_of(gain_text(change.gain), 100 * change.gain)});
         if (of_plans) {
-            row.push_back(number_of(format_quantity(change.memory_bytes, Dimension::kBytes), change.memory_bytes));
-        }
-        if (with_reason) {
-            row.push_back({change.why_not});
+            rows.back().push_back(
+                number_of(format_quantity(change.memory_bytes, Dimension::kBytes), change.memory_bytes));
         }
     }
     return html_table(rows, caption, {.is_sorted = true});
@@ -51,14 +41,13 @@ std::string advice_section(const AdviceRows& advice) {
                  advice.fits
                      ? "Changes of the plan, each by itself and each what --set takes."
                      : "Changes of the plan, each by itself and each what --set takes, that make it fit or gain.",
-                 true, false) +
-        table_of(advice.not_to_be_had, "Changes of the plan that would help more, if they could be had.", true, true) +
+                 true) +
+        table_of(advice.not_to_be_had, "Changes of the plan that would help more, if they could be had.", true) +
         table_of(advice.one_after_another,
-                 "The best change, the best one on top of it, and so on: each line with all those above it.", true,
-                 false) +
+                 "The best change, the best one on top of it, and so on: each line with all those above it.", true) +
         table_of(advice.constants,
                  "Constants of machine and stack, each by itself twice as good, or as good as its file may have it.",
-                 false, false);
+                 false);
     if (!advice.without_gain.empty()) {
         std::string fields;
         for (const std::string& field : advice.without_gain) {

@@ -96,7 +96,7 @@ std::string words_section(const ScalingReport& report) {
     for (const std::string& sentence : summary_sentences(report)) {
         summary += (summary.empty() ? "" : " ") + sentence;
     }
-    return html_paragraph(summary);
+    return html_paragraph(summary) + (report.advice.empty() ? "" : html_paragraph(report.advice));
 }
 
 std::string points_section(const ScalingReport& report) {

@@ -280,7 +280,11 @@ void run_scale(const Options& options) {
         advice.inputs = &sizes.back();
         advice.advice = search::advise(sizes.back(), points.back().prediction);
     }
-    const report::ScalingReport report = make_report(options, inputs, mode, std::move(points));
+    report::ScalingReport report = make_report(options, inputs, mode, std::move(points));
+    if (advice.most > 0) {
+        const predict::Prediction& largest = report.points.back().prediction;
+        report.advice = advice_line(advice_rows(advice.advice, largest, *advice.inputs, advice.most), largest.tiles);
+    }
     if (!options.out.empty()) {
         write_scaling_report(report, options.out);
     }
@@ -292,10 +296,7 @@ void run_scale(const Options& options) {
     }
     print_table(report, options);
     print_waterfalls(report.points);
-    if (advice.most > 0) {
-        const predict::Prediction& largest = report.points.back().prediction;
-        print_advice_line(std::cout, advice_rows(advice.advice, largest, *advice.inputs, advice.most), largest.tiles);
-    }
+    std::cout << (report.advice.empty() ? "" : "\n" + report.advice + "\n");
     if (!options.out.empty()) {
         std::cout << "\nThe report is in " << options.out << ": index.html, report.md, points.csv"
                   << (report.points.size() > 1 ? ", efficiency.svg\n" : "\n");

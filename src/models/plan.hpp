@@ -42,6 +42,7 @@ struct Routing {
     std::string trace_file;
     std::vector<double> trace_shares;             ///< kTrace: share of routed tokens by expert, sums to 1
     std::shared_ptr<const RoutingRecord> record;  ///< kTrace: every choice, if the file has them
+    bool operator==(const Routing&) const = default;
 };
 
 /// Defaults are those of a file that gives only the grid; docs/formats-workload-plan.md lists them.
@@ -74,6 +75,7 @@ struct Plan {
     std::vector<int> placement_nodes;
     std::uint64_t placement_seed = 1;  ///< of kRandom and kScheduled
     double placement_free = 0.5;       ///< kScheduled: share of the machine's nodes that are free
+    bool operator==(const Plan&) const = default;
 };
 
 /// Reads a plan file. Checks what the file alone can tell; `resolve_plan` checks it against workload and tiles.

@@ -37,7 +37,7 @@ BEGIN {
     n = split("base base/statistics models/cpu models/transport models/jobs models interop interop/measurements interop/megatron interop/optimus " \
               "interop/torchtitan interop/deepspeed interop/frameworks schedule schedule/program schedule/bindings schedule/rounds " \
               "schedule/kernel_calls schedule/memory sim/network/sharing sim/network/node sim/network/fabric " \
-              "sim/network/collective sim/network/use sim/engine sim/graph sim/cpu sim/predict sim/search/space sim/search/bounds sim/search/state sim/search sim/search/shared sim/search/answers exec/kernels exec/data exec/system " \
+              "sim/network/collective sim/network/use sim/engine sim/graph sim/cpu sim/predict sim/search/space sim/search/bounds sim/search/state sim/search sim/search/shared sim/search/answers sim/search/advice exec/kernels exec/data exec/system " \
               "exec/transport exec/state exec/operations exec/checkpoint exec/run exec/mpi microbench " \
               "compare/fit/cost_models compare/fit compare/evaluate " \
               "compare/kineto/trace compare/kineto/match compare/kineto/account compare/kineto/explain compare/kineto report/parts report/timeline report/traces report/run report/calibration report/comparison " \
@@ -65,8 +65,8 @@ BEGIN {
     home["boost/graph/"] = "schedule/program sim/network/node sim/network/fabric"
     home["boost/property_map/"] = home["boost/graph/"]
     home["boost/program_options"] = "cli/flags"
-    home["oneapi/tbb"] = "sim/predict sim/search sim/search/answers explore cli/commands tests"
-    home["tbb/"] = "sim/predict sim/search sim/search/answers explore cli/commands tests"
+    home["oneapi/tbb"] = "sim/predict sim/search sim/search/answers sim/search/advice explore cli/commands tests"
+    home["tbb/"] = "sim/predict sim/search sim/search/answers sim/search/advice explore cli/commands tests"
     home["pybind11/"] = "python bench"
     home["benchmark/"] = "bench"
     home["gtest/"] = "tests"

@@ -82,6 +82,10 @@ FlagText prediction_flag_text(Flag flag) {
             return {"no-sensitivity", nullptr,
                     "leave out the interval, the constants that the step leans on, and notes of what changes nothing: "
                     "one replay each"};
+        case Flag::kAdvice:
+            return {"advice", "N",
+                    "list at most N changes that would help" + by_default(kDefaultAdvice) +
+                        "; 0: look for none; not with --no-sensitivity, unless it is given"};
         case Flag::kLens:
             return {"lens", "folded|unfolded",
                     "folded (default): one actor a pipeline stage; unfolded: every tile, NIC and link"};

@@ -14,7 +14,7 @@
 namespace auspex::cli {
 namespace {
 
-constexpr int kMaxPort = 65'535;
+constexpr int kMaxPort = 65'535, kMostAdvice = 100;
 constexpr int kMaxCount = 10'000'000, kMaxRuns = 10'000, kMaxTraceSteps = 1'000'000'000;
 
 std::vector<int> parse_tiles(const std::string& flag, const std::string& text, bool is_list) {
@@ -166,6 +166,7 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
         case Flag::kNodesRange: options.nodes = parse_sizes(options, "--nodes", text()); break;
         case Flag::kScenario: options.scenario = text(); break;  // parse_options takes what it gives as flags
         case Flag::kNoSensitivity: options.no_sensitivity = true; break;
+        case Flag::kAdvice: options.predict.advice = parse_whole("advice", text(), 0, kMostAdvice); break;
         case Flag::kTokens: options.tokens = parse_positive("tokens", text(), Dimension::kCount); break;
         case Flag::kLens: options.predict.lens = parse_lens(text()); break;
         case Flag::kSeed: options.seed = parse_seed(text()); break;

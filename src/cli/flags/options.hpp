@@ -31,6 +31,7 @@ enum class Flag {
     kTokens,
     kJobBatch,
     kNoSensitivity,
+    kAdvice,
     kLens,
     kSeed,
     kSamples,
@@ -202,11 +203,15 @@ struct SearchFlags {
     std::string checkpoint, resume;  ///< files
 };
 
+/// Changes that `auspex predict` lists where --advice does not say how many.
+inline constexpr int kDefaultAdvice = 5;
+
 /// What `auspex predict` alone takes.
 struct PredictFlags {
     std::string lens;
     int samples = 0;
     std::vector<std::string> slow;  ///< NAME=FACTOR, in order
+    std::optional<int> advice;      ///< how many changes; `auspex scale` takes it, too
 };
 
 /// What `auspex collective` alone takes.

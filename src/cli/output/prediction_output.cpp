@@ -9,7 +9,7 @@
 #include "base/units.hpp"
 #include "cli/flags/input_flags.hpp"
 #include "report/parts/text.hpp"
-#include "report/prediction/waterfall_chart.hpp"
+#include "report/scaling/waterfall.hpp"
 #include "schedule/bindings/bindings.hpp"
 
 namespace auspex::cli {
@@ -39,7 +39,12 @@ void write_causes(JsonWriter& json, const predict::Prediction& p) {
             .member("name", share.name)
             .member("seconds", share.seconds)
             .member("count", share.count)
+            .member("bound_by", share.bound_by)
             .end_object();
+    }
+    json.end_array().key("bound_by").begin_array();
+    for (const predict::BoundShare& share : p.bound_by) {
+        json.begin_object().member("what", share.limit).member("seconds", share.seconds).end_object();
     }
     json.end_array().key("link_use").begin_array();
     for (const engine::LinkUse& use : p.link_use) {
@@ -81,7 +86,7 @@ void write_unfolded(JsonWriter& json, const predict::UnfoldedReport& u) {
         } else {
             json.member("links", request.links);
         }
-        json.end_object();
+        json.member("added_s", request.added_s).end_object();
     }
     json.end_array();
 }
@@ -107,6 +112,17 @@ void print_slowest(std::ostream& out, const predict::UnfoldedReport& u) {
                                   ", stage " + std::to_string(tile.stage);
         out << "  " << left(place, 34) << "speed " << left(significant(tile.speed), 8)
             << right(duration(tile.waited_s), 10) << right(percent(tile.share, 2), 9) << " of all such waiting\n";
+    }
+}
+
+void print_slow_requests(std::ostream& out, const predict::UnfoldedReport& u) {
+    if (u.slow.empty()) {
+        return;
+    }
+    out << "\nSlow by request: the step of this draw less that of the same with the part at its normal speed\n";
+    for (const engine::SlowRequest& request : u.slow) {
+        out << "  " << left(request.name, 48) << "at " << left(significant(request.factor), 8)
+            << right(duration(request.added_s), 10) << "\n";
     }
 }
 
@@ -162,6 +178,16 @@ void print_memory(std::ostream& out, const predict::Prediction& p) {
     }
 }
 
+/// One line, of what all operations are bound by.
+void print_bounds(std::ostream& out, const predict::Prediction& p) {
+    constexpr std::size_t kShown = 6;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(kShown, p.bound_by.size()); ++i) {
+        text += (i == 0 ? "" : ", ") + p.bound_by[i].limit + " " + duration(p.bound_by[i].seconds);
+    }
+    out << (text.empty() ? "" : "  bound by (times of operations on all streams): " + text + "\n");
+}
+
 /// As %g: "12", "1.5".
 std::string general(double value) {
     std::array<char, 32> text{};
@@ -177,9 +203,10 @@ void print_causes(std::ostream& out, const predict::Prediction& p) {
             const predict::OperationShare& share = p.operations_by_time[i];
             out << "  " << left(share.name, 34) << right(duration(share.seconds), 10)
                 << right(percent(share.seconds / p.step_time_s), 9) << right(general(share.count), 10) << " times a "
-                << process_of(p) << "\n";
+                << process_of(p) << (share.bound_by.empty() ? "" : ", by " + share.bound_by) << "\n";
         }
     }
+    print_bounds(out, p);
     out << (p.notes.empty() ? "" : "\n");
     for (const std::string& note : p.notes) {
         out << "Note: " << note << "\n";
@@ -326,6 +353,7 @@ void print_prediction(std::ostream& out, const predict::Prediction& p, const mod
     print_losses(out, p);
     print_waterfall(out, p);
     if (p.unfolded) {
+        print_slow_requests(out, *p.unfolded);
         print_slowest(out, *p.unfolded);
         print_slowest_links(out, *p.unfolded);
     }

@@ -6,6 +6,7 @@
 
 #include "base/constant.hpp"
 #include "report/parts/input_file.hpp"
+#include "report/prediction/advice_table.hpp"
 #include "schedule/timeline.hpp"
 #include "sim/predict/prediction.hpp"
 
@@ -19,6 +20,7 @@ struct PredictionPage {
     std::vector<std::string> layout_lines;  ///< the layout in words
     std::vector<Constant> constants;        ///< all of machine and stack
     predict::Prediction prediction;
+    AdviceRows advice;                           ///< what would help; may be empty
     std::optional<schedule::Timeline> timeline;  ///< of every operation; none of the unfolded lens
 };
 

@@ -7,13 +7,26 @@
 #include "report/parts/loss_words.hpp"
 #include "report/parts/page.hpp"
 #include "report/parts/text.hpp"
-#include "report/prediction/waterfall_chart.hpp"
+#include "report/scaling/waterfall.hpp"
 
 namespace auspex::report {
 namespace {
 
 Cell seconds(double value) { return number_of(duration(value), value); }
 Cell share(double value, int decimals = 1) { return number_of(percent(value, decimals), 100 * value); }
+
+std::string bounds_table(const predict::Prediction& prediction) {
+    if (prediction.bound_by.empty()) {
+        return "";
+    }
+    TableRows rows{{{"bound by"}, main_column(number("time", "of such operations"))}};
+    for (const predict::BoundShare& bound : prediction.bound_by) {
+        rows.push_back({{bound.limit}, seconds(bound.seconds)});
+    }
+    return html_table(rows,
+                      "What operations are bound by: the arithmetic or the memory of a tile, launches of kernels, the "
+                      "latency of messages, or the kind of link that sets their rate.");
+}
 
 }  // namespace
 
@@ -58,13 +71,15 @@ std::string operations_table(const predict::Prediction& prediction, const std::s
                     main_column(number("time", "in the step")),
                     main_column(number("share")),
                     number("times"),
-                    number("time of one")}};
+                    number("time of one"),
+                    {"bound by"}}};
     for (const predict::OperationShare& one : prediction.operations_by_time) {
         rows.push_back({{one.name, "path"},
                         seconds(one.seconds),
                         share(one.seconds / prediction.step_time_s, 2),
                         number_of(six_digits(one.count), one.count),
-                        one.count > 0 ? seconds(one.seconds / one.count) : number("")});
+                        one.count > 0 ? seconds(one.seconds / one.count) : number(""),
+                        {one.bound_by}});
     }
     return html_table(rows, "Operations, the mean over all of the job.",
                       {.row_name = "operations", .filter_example = "attention, or share>=1", .is_tall = true}) +
@@ -72,7 +87,8 @@ std::string operations_table(const predict::Prediction& prediction, const std::s
                "Times are those on a stream of a " + process +
                    ": operations of different streams run beside each other, so their sum is not the step. In "
                    "the filter times are seconds.",
-               "note");
+               "note") +
+           bounds_table(prediction);
 }
 
 std::string memory_table(const predict::MemoryReport& memory) {
@@ -124,6 +140,13 @@ std::string samples_section(const predict::Prediction& prediction) {
         duration(u.min_s) + " to " + duration(u.max_s) + ", median " + duration(u.p50_s) + ", mean " +
         duration(u.mean_s) + "; this page is of the median one. The folded lens says " +
         duration(u.folded_step_time_s) + ": off by " + signed_percent(u.folded_error) + ".");
+    if (!u.slow.empty()) {
+        TableRows rows{{{"slow by request"}, number("speed", "of the usual"), main_column(number("adds to the step"))}};
+        for (const engine::SlowRequest& request : u.slow) {
+            rows.push_back({{request.name}, number(significant(request.factor)), seconds(request.added_s)});
+        }
+        out += html_table(rows, "Slow parts: the step less that of the same draw with the part at its normal speed.");
+    }
     if (!u.slowest.empty()) {
         TableRows rows{{number("rank"), number("node"), number("stage"), number("speed"),
                         main_column(number("waited for")), number("share of all such waiting")}};

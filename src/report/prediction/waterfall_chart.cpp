@@ -1,10 +1,10 @@
 /// @file Bars that end where the next one begins.
 #include "report/prediction/waterfall_chart.hpp"
 
-#include "base/units.hpp"
 #include "report/parts/loss_words.hpp"
 #include "report/parts/row_bars.hpp"
 #include "report/parts/text.hpp"
+#include "report/scaling/waterfall.hpp"
 
 namespace auspex::report {
 namespace {
@@ -30,15 +30,6 @@ std::string short_name(const std::string& cause) {
 }
 
 }  // namespace
-
-std::string waterfall_words(const std::string& cause, const predict::Prediction& prediction) {
-    return cause == "peak" ? "model FLOP at " + format_quantity(prediction.peak_flop_per_s, Dimension::kFlopPerSecond)
-           : cause == "sustained" ? "rate of large GEMMs (tile.gemm_bf16)"
-           : cause == "ceiling"   ? "GEMMs in a model (tile.gemm_ceiling)"
-           : cause == "stack"     ? "the stack's (kernels.gemm_efficiency)"
-           : cause == "shapes"    ? "GEMM shapes, attention, other kernels"
-                                  : cause;
-}
 
 std::string waterfall_chart(const predict::Prediction& prediction, double width) {
     RowBarChart chart{

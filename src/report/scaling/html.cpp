@@ -11,6 +11,7 @@
 #include "report/scaling/headlines.hpp"
 #include "report/scaling/scaling_report.hpp"
 #include "report/scaling/story.hpp"
+#include "report/scaling/waterfall.hpp"
 
 namespace auspex::report {
 
@@ -95,7 +96,7 @@ std::string words_section(const ScalingReport& report) {
     for (const std::string& sentence : summary_sentences(report)) {
         summary += (summary.empty() ? "" : " ") + sentence;
     }
-    return html_paragraph(summary);
+    return html_paragraph(summary) + (report.advice.empty() ? "" : html_paragraph(report.advice));
 }
 
 std::string points_section(const ScalingReport& report) {
@@ -251,6 +252,7 @@ std::string losses_section(const ScalingReport& report) {
     }
     out += html_table(legend, absent.empty() ? "Legend." : "Legend. Zero at every point, so not drawn: " + absent + ".",
                       {.is_sorted = true});
+    out += waterfalls_table(report.points);
     return report.points.size() < 2 ? out : out + growth_table(report);
 }
 

@@ -96,6 +96,7 @@ std::string render_markdown(const ScalingReport& report) {
     for (const std::string& sentence : summary_sentences(report)) {
         out += markdown_escape(sentence) + "\n";
     }
+    out += (report.advice.empty() ? "" : "\n" + markdown_escape(report.advice) + "\n");
     out += "\n## The points\n\n" + points_table(report) + run_table(report);
     if (report.points.size() > 1) {
         out += "## Efficiency with single causes switched off\n\n![Efficiency against tiles](efficiency.svg)\n\n" +

@@ -35,6 +35,7 @@ struct ScalingReport {
     std::vector<Constant> constants;     ///< all of machine and stack
     std::vector<ScalePoint> points;
     std::vector<PublishedPoint> published;  ///< with the first point as their reference; empty where nothing is known
+    std::string advice;                     ///< a sentence: what would help the largest size; may be empty
     std::string published_source;           ///< paper or address of these
 };
 

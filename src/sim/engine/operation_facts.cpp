@@ -2,6 +2,7 @@
 #include "sim/engine/operation_facts.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "sim/network/collective/collective_run.hpp"
 #include "sim/network/use/link_use.hpp"
@@ -126,6 +127,22 @@ std::vector<OperationFacts> operation_facts(const schedule::Program& program, co
         }
     });
     return facts;
+}
+
+std::vector<std::string> bounds_by_name(const schedule::Program& program, const std::vector<OperationFacts>& facts) {
+    std::vector<std::map<std::string, double>> seconds(schedule::kOperationNames);
+    for_each_use(program, [&](const schedule::Operation& op, int, int uses) {
+        const OperationFacts& of_op = facts[program.index_of(op)];
+        if (!of_op.bound_by.empty()) {
+            seconds[operation_name_index(op.kind, op.phase)][of_op.bound_by] += of_op.seconds * uses;
+        }
+    });
+    std::vector<std::string> bounds;
+    for (const auto& by_bound : seconds) {
+        const auto most = std::ranges::max_element(by_bound, {}, [](const auto& entry) { return entry.second; });
+        bounds.push_back(most == by_bound.end() ? "" : most->first);
+    }
+    return bounds;
 }
 
 }  // namespace auspex::engine

@@ -31,4 +31,9 @@ struct OperationFacts {
                                                           const models::Layout& layout, network::Network& network,
                                                           const CostOptions& options);
 
+/// What takes most of the time of all operations of a name over a step, by operation_name_index: the bound_by with most
+/// seconds; "" where nothing takes any.
+[[nodiscard]] std::vector<std::string> bounds_by_name(const schedule::Program& program,
+                                                      const std::vector<OperationFacts>& facts);
+
 }  // namespace auspex::engine

@@ -35,6 +35,7 @@ struct SlowRequest {
     double factor = 1;
     int rank = -1;          ///< of the tile; -1: links
     std::size_t links = 0;  ///< how many
+    double added_s = 0;     ///< to the step: over the same draw with this part alone at its normal speed
 };
 
 inline constexpr double kMinSlowFactor = 0.001;

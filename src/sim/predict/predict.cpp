@@ -173,7 +173,8 @@ void fill_run(Prediction& p, double run_tokens) {
     p.node_hours = steps * p.step_node_hours;
 }
 
-std::vector<OperationShare> operations_by_time(const schedule::OperationTimes& times) {
+std::vector<OperationShare> operations_by_time(const schedule::OperationTimes& times,
+                                               const std::vector<std::string>& bounds) {
     std::vector<OperationShare> list;
     for (std::size_t i = 0; i < times.seconds.size(); ++i) {
         if (times.seconds[i] <= 0) {
@@ -182,12 +183,28 @@ std::vector<OperationShare> operations_by_time(const schedule::OperationTimes& t
         const std::string name = schedule::operation_name(i);  // two phases may share one
         const auto known =
             std::find_if(list.begin(), list.end(), [&](const OperationShare& share) { return share.name == name; });
-        OperationShare& share = known != list.end() ? *known : list.emplace_back(OperationShare{name, 0, 0});
+        OperationShare& share = known != list.end()
+                                    ? *known
+                                    : list.emplace_back(OperationShare{name, 0, 0, bounds.empty() ? "" : bounds[i]});
         share.seconds += times.seconds[i];
         share.count += times.count[i];
     }
     std::stable_sort(list.begin(), list.end(),
                      [](const OperationShare& a, const OperationShare& b) { return a.seconds > b.seconds; });
+    return list;
+}
+
+std::vector<BoundShare> bounds_by_time(const std::vector<OperationShare>& operations) {
+    std::vector<BoundShare> list;
+    for (const OperationShare& operation : operations) {
+        const auto known = std::ranges::find(list, operation.bound_by, &BoundShare::limit);
+        if (known != list.end()) {
+            known->seconds += operation.seconds;
+        } else if (!operation.bound_by.empty()) {
+            list.push_back({operation.bound_by, operation.seconds});
+        }
+    }
+    std::ranges::stable_sort(list, std::ranges::greater(), &BoundShare::seconds);
     return list;
 }
 
@@ -288,7 +305,8 @@ PredictResult predict(const models::Inputs& inputs, const PredictOptions& option
     p.optimizer_s = to_seconds(step.step - step.forward_backward);
     p.memory = memory_report(inputs, step);
     p.events = step.events;
-    p.operations_by_time = operations_by_time(step.operation_times);
+    p.operations_by_time = operations_by_time(step.operation_times, step.operation_bounds);
+    p.bound_by = bounds_by_time(p.operations_by_time);
     p.groups_touched = step.groups_touched;
     p.link_use = step.link_use;
     fill_run(p, options.run_tokens);

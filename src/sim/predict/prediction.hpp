@@ -36,7 +36,14 @@ struct ConstantSensitivity {
 struct OperationShare {
     std::string name;
     double seconds = 0;
-    double count = 0;  ///< times a step, the mean over tiles
+    double count = 0;        ///< times a step, the mean over tiles
+    std::string bound_by{};  ///< engine::OperationFacts::bound_by, of most of its time; empty on CPU cores
+};
+
+/// Time of operations that are bound by one thing, on whatever stream: more than the step where they overlap.
+struct BoundShare {
+    std::string limit;
+    double seconds = 0;
 };
 
 /// How finely a step is played.
@@ -92,6 +99,7 @@ struct Prediction {
     double sensitivity_elapsed_s = 0;                ///< the finite differences behind interval and top_constants
     std::vector<ConstantSensitivity> top_constants;  ///< largest elasticity first
     std::vector<OperationShare> operations_by_time;
+    std::vector<BoundShare> bound_by;        ///< most time first
     std::optional<UnfoldedReport> unfolded;  ///< kUnfolded; step, losses and events above are of the median sample
     std::vector<engine::LinkUse> link_use;   ///< the most crowded kind first
     std::vector<std::string> notes;          ///< what the reader should know (routing skew, assumed layout, …)

@@ -19,21 +19,6 @@ bool enters_a_step(const std::string& path) {
            !path.starts_with("stack.processes.");
 }
 
-/// The inputs with one constant multiplied; the loader judges the new value.
-models::Inputs with_scaled(const models::Inputs& inputs, const Constant& constant, double factor) {
-    models::Inputs changed = inputs;
-    const std::size_t dot = constant.path.find('.');
-    const std::string inside = constant.path.substr(dot + 1);
-    if (constant.path.compare(0, dot, "machine") == 0) {
-        changed.machine_document.set_quantity(inside, constant.value * factor, constant.dimension);
-        changed.machine = models::load_machine(changed.machine_document);
-    } else {
-        changed.stack_document.set_quantity(inside, constant.value * factor, constant.dimension);
-        changed.stack = models::load_stack(changed.stack_document);
-    }
-    return changed;
-}
-
 /// Constants that change links or messages; the others leave a network as it is.
 bool enters_the_network(const std::string& path) {
     return path.rfind("machine.node.", 0) == 0 || path.rfind("machine.fabric.", 0) == 0 ||
@@ -75,6 +60,20 @@ double elasticity(const models::Inputs& inputs, const PredictOptions& options, c
 }
 
 }  // namespace
+
+models::Inputs with_scaled(const models::Inputs& inputs, const Constant& constant, double factor) {
+    models::Inputs changed = inputs;
+    const std::size_t dot = constant.path.find('.');
+    const std::string inside = constant.path.substr(dot + 1);
+    if (constant.path.compare(0, dot, "machine") == 0) {
+        changed.machine_document.set_quantity(inside, constant.value * factor, constant.dimension);
+        changed.machine = models::load_machine(changed.machine_document);
+    } else {
+        changed.stack_document.set_quantity(inside, constant.value * factor, constant.dimension);
+        changed.stack = models::load_stack(changed.stack_document);
+    }
+    return changed;
+}
 
 models::Inputs sensitivity_inputs(const models::Inputs& inputs, int resolved_micro_batches, std::uint64_t events) {
     constexpr std::uint64_t kManyEvents = 200'000;

@@ -15,6 +15,11 @@ namespace auspex::predict {
 [[nodiscard]] std::vector<ConstantSensitivity> constant_sensitivities(const models::Inputs& inputs,
                                                                       const PredictOptions& options);
 
+/// The inputs with one constant of machine or stack multiplied; the loader judges the new value. Throws InputError
+/// where it is out of the constant's range. What changed the loaded inputs beside their documents is lost for that
+/// role.
+[[nodiscard]] models::Inputs with_scaled(const models::Inputs& inputs, const Constant& constant, double factor);
+
 /// What is replayed for a step that took this many events: the inputs themselves, or for long pipelines (more than
 /// 200,000 events and 2 pp micro-batches) the same with 2 pp micro-batches. The share of the optimizer is then larger
 /// than in the step itself.

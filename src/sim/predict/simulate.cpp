@@ -96,8 +96,9 @@ bool simulate(SimulatedStep& s, const models::Inputs& inputs, const PredictOptio
     }
     const Picoseconds extra = std::max<Picoseconds>(0, second.step - first.step);
     s.step = first.step + extra;
-    if (options.trace_details) {
+    if (options.trace_details || operation_times) {
         s.facts = operation_facts(s.program, costs, inputs.machine, inputs.stack, s.layout, network, slow);
+        s.operation_bounds = bounds_by_name(s.program, s.facts);
     }
     s.forward_backward = std::min(s.step, first.forward_backward + extra);
     s.losses = schedule::mean_losses(first.losses, first.step);

@@ -23,10 +23,12 @@ struct SimulatedStep : schedule::StepProgram {
     std::vector<schedule::LossTimes> role_losses;  ///< by stage; each sums to `step`. Empty on CPU cores
     std::uint64_t events = 0;
     schedule::OperationTimes operation_times;
+    std::vector<std::string> operation_bounds;  ///< bounds_by_name, with operation_times; empty on CPU cores
     int groups_touched = 0;
     std::vector<engine::LinkUse> link_use;
     std::optional<schedule::Timeline> timeline;
-    /// Of the play that the timeline is of; empty unless they were asked for (PredictOptions::trace_details).
+    /// Of the play that the timeline is of; empty unless they or operation times were asked for
+    /// (PredictOptions::trace_details).
     std::vector<engine::OperationFacts> facts;
     engine::RecordedOperations recorded;  ///< of the timeline
 };
@@ -41,8 +43,8 @@ struct SimulatedStep : schedule::StepProgram {
 /// Speeds: within the ranks that meet in every layer (tp x ep, etp) the slowest of them sets the pace: expected maximum
 /// of that many draws of the fleet's spread. Across replicas and stages, which meet once a step, a second play gives
 /// the heaviest stage the expected slowest of all ranks; what that adds is jitter,
-/// and the timeline is of that play. `operation_times`: fills operation_times and link_use. A machine of CPU cores has
-/// none of that: play_on_cpus, which throws what it throws.
+/// and the timeline is of that play. `operation_times`: fills operation_times, operation_bounds and link_use. A machine
+/// of CPU cores has none of that: play_on_cpus, which throws what it throws.
 [[nodiscard]] SimulatedStep simulate_step(const models::Inputs& inputs, const PredictOptions& options,
                                           bool operation_times);
 

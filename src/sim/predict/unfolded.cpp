@@ -88,13 +88,14 @@ SharedLinks find_shared_links(const engine::CostedProgram& costed, const network
     return shared;
 }
 
-SampleSetup sample_setup(const models::Inputs& inputs, const SimulatedStep& folded, const UnfoldedOptions& options) {
+SampleSetup sample_setup(const models::Inputs& inputs, const SimulatedStep& folded, const UnfoldedOptions& options,
+                         const std::vector<std::string>& slow_parts) {
     SampleSetup setup{
         inputs, folded.layout, network::Network(inputs.machine, inputs.stack, folded.layout), {}, {}, {}, {}, {}};
     setup.network.list_all_links();
     setup.network.set_routing_shares(folded.load.uneven_shares());
     const network::Fabric& fabric = setup.network.fabric();
-    setup.slow = engine::find_slow_parts(options.slow, fabric, folded.layout);
+    setup.slow = engine::find_slow_parts(slow_parts, fabric, folded.layout);
     engine::CostOptions cost = folded.cost_options;
     cost.grain = engine::Grain::kRanks;
     cost.link_factors = setup.slow.link_factors;
@@ -212,6 +213,19 @@ void record_median(const SampleSetup& setup, const UnfoldedOptions& options, Unf
     AUSPEX_CHECK(again.step == steps.samples[steps.median].step, "a sample is the same each time it is played");
 }
 
+/// What each slow part adds to the median sample: its draw again, with that part alone at its normal speed. One at a
+/// time, for each has a network of its own.
+void measure_slow_parts(const models::Inputs& inputs, const SimulatedStep& folded, const UnfoldedOptions& options,
+                        UnfoldedSteps& steps) {
+    for (std::size_t i = 0; i < steps.slow.size(); ++i) {
+        std::vector<std::string> others = options.slow;
+        others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+        const SampleSetup without = sample_setup(inputs, folded, options, others);
+        const Picoseconds step = play_sample(without, seed_of(options, steps.median)).step;
+        steps.slow[i].added_s = to_seconds(steps.samples[steps.median].step - step);
+    }
+}
+
 /// So many spans are kept at most: a GB or two as Chrome's JSON.
 constexpr std::uint64_t kMostSpans = 10'000'000;
 
@@ -241,7 +255,7 @@ UnfoldedSteps play_unfolded(const models::Inputs& inputs, const SimulatedStep& f
     if (options.record) {
         require_recordable(folded, options);
     }
-    const SampleSetup setup = sample_setup(inputs, folded, options);
+    const SampleSetup setup = sample_setup(inputs, folded, options, options.slow);
     UnfoldedSteps steps;
     steps.slow = setup.slow.requests;
     steps.notes = setup.slow.notes;
@@ -262,6 +276,7 @@ UnfoldedSteps play_unfolded(const models::Inputs& inputs, const SimulatedStep& f
         steps.samples[i] = steps.samples.front();
     }
     steps.median = median_of(steps.samples);
+    measure_slow_parts(inputs, folded, options, steps);
     if (options.record) {
         record_median(setup, options, steps);
     }

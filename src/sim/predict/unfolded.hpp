@@ -33,7 +33,7 @@ struct UnfoldedSample {
 struct UnfoldedSteps {
     std::vector<UnfoldedSample> samples;    ///< by number
     std::size_t median = 0;                 ///< the sample in the middle by step, the lower one of two
-    std::vector<engine::SlowRequest> slow;  ///< what was asked for
+    std::vector<engine::SlowRequest> slow;  ///< what was asked for, and what each adds to the median sample
     std::vector<std::string> notes;
     schedule::Timeline timeline;            ///< of the median sample: a track for each stream of each of `recorded`
     engine::RecordedOperations operations;  ///< of its spans

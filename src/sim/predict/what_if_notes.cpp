@@ -4,8 +4,10 @@
 #include <cmath>
 #include <utility>
 
+#include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/time.hpp"
+#include "sim/predict/memory_report.hpp"
 #include "sim/predict/simulate.hpp"
 
 namespace auspex::predict {
@@ -26,6 +28,60 @@ void note_idle_overlaps(std::vector<std::string>& notes, const models::Inputs& i
         if (simulate_step(without, options, false).step == step) {
             notes.push_back(std::string("the overlap of ") + word +
                             " changes nothing: the step is the same without it");
+        }
+    }
+}
+
+/// The plan with a field as a file has it that does not name it.
+using Reset = void (*)(models::Plan&);
+template <auto Field>
+void reset(models::Plan& plan) {
+    plan.*Field = models::Plan().*Field;
+}
+
+/// Settings that are not what a plan has without them, and without which step and memory are the same.
+void note_idle_settings(std::vector<std::string>& notes, const models::Inputs& inputs, const PredictOptions& options,
+                        const SimulatedStep& step) {
+    using models::Plan;
+    static constexpr std::pair<const char*, Reset> kSettings[] = {
+        {"sequence_parallel", reset<&Plan::sequence_parallel>},
+        {"recompute \"norm\"", reset<&Plan::recompute_norm>},
+        {"recompute \"attention\"", reset<&Plan::recompute_attention>},
+        {"recompute \"expert\"", reset<&Plan::recompute_expert>},
+        {"optimizer", reset<&Plan::optimizer>},
+        {"dispatch", reset<&Plan::dispatch>},
+        {"expert_kernels", reset<&Plan::expert_kernels>},
+        {"schedule",
+         [](Plan& plan) {
+             reset<&Plan::schedule>(plan);
+             reset<&Plan::virtual_stages>(plan);
+         }},
+        {"stages",
+         [](Plan& plan) {
+             reset<&Plan::stages>(plan);
+             reset<&Plan::stage_layers>(plan);
+         }},
+        {"routing", reset<&Plan::routing>},
+        {"rank_order", reset<&Plan::rank_order>},
+        {"placement", [](Plan& plan) {
+             reset<&Plan::placement>(plan);
+             reset<&Plan::placement_nodes>(plan);
+         }}};
+    const double memory_bytes = memory_report(inputs, step).peak_bytes;
+    for (const auto& [name, as_without] : kSettings) {
+        models::Inputs without = inputs;
+        as_without(without.plan);
+        if (without.plan == inputs.plan) {
+            continue;
+        }
+        try {
+            const SimulatedStep other = simulate_step(without, options, false);
+            if (other.step == step.step && memory_report(without, other).peak_bytes == memory_bytes) {
+                notes.push_back(std::string(name) +
+                                " changes nothing here: step and memory are those of a plan without it");
+            }
+        } catch (const InputError&) {
+            continue;  // it cannot be left out: it does something
         }
     }
 }
@@ -53,14 +109,10 @@ void note_node_paths(std::vector<std::string>& notes, const models::Inputs& inpu
 std::vector<std::string> what_if_notes(const models::Inputs& inputs, PredictOptions options) {
     options.timeline = options.trace_details = false;
     std::vector<std::string> notes;
-    const models::Plan& plan = inputs.plan;
-    if (!plan.overlap_tp && !plan.overlap_ep && !plan.overlap_dp && !plan.overlap_pp &&
-        inputs.stack.node_paths.empty()) {
-        return notes;
-    }
-    const Picoseconds step = simulate_step(inputs, options, false).step;
-    note_idle_overlaps(notes, inputs, options, step);
-    note_node_paths(notes, inputs, options, step);
+    const SimulatedStep step = simulate_step(inputs, options, false);
+    note_idle_overlaps(notes, inputs, options, step.step);
+    note_idle_settings(notes, inputs, options, step);
+    note_node_paths(notes, inputs, options, step.step);
     return notes;
 }
 

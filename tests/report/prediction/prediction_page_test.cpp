@@ -46,6 +46,26 @@ TEST(PredictionPage, has_the_finding_the_cards_and_every_section_and_loads_nothi
     EXPECT_TRUE(contains(html, ">auspex predict --machine aurora</pre>"));
 }
 
+TEST(PredictionPage, says_what_would_help_and_what_operations_are_bound_by) {
+    PredictionPage page = fixture_page();
+    EXPECT_FALSE(contains(render_prediction_html(page), "<h2 id=\"advice\">"));
+    page.advice.plans = {{"plan.recompute=[]", 4.0, 0.07, 0.483, 55e9}};
+    page.advice.not_to_be_had = {{"plan.dispatch=alltoall", 5.0, 0.06, 0.187, 16e9, "stack s does not offer <it>"}};
+    page.advice.constants = {{"machine.tile.gemm_ceiling 0.8 -> 1", 5.5, 0.055, 0.08}};
+    page.advice.without_gain = {"tp", "ep"};
+    page.advice.tried = 55;
+    page.prediction.operations_by_time.front().bound_by = "arithmetic";
+    page.prediction.bound_by = {{"arithmetic", 0.4}};
+    const std::string html = render_prediction_html(page);
+    EXPECT_EQ(first_unbalanced_tag(html), "");
+    EXPECT_TRUE(contains(html, "<h2 id=\"advice\">"));
+    EXPECT_TRUE(contains(html, "recompute=[]"));
+    EXPECT_TRUE(contains(html, "stack s does not offer &lt;it&gt;"));
+    EXPECT_TRUE(contains(html, " -&gt; 1"));
+    EXPECT_TRUE(contains(html, "Of 55 changes of the plan tried, none gains of: tp, ep."));
+    EXPECT_TRUE(contains(html, "What operations are bound by"));
+}
+
 TEST(PredictionPage, says_what_the_unfolded_lens_has_in_place_of_a_timeline) {
     PredictionPage page = fixture_page();
     page.timeline.reset();

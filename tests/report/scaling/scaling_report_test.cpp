@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "report/scaling/scaling_report.hpp"
 #include "report/scaling/story.hpp"
+#include "report/scaling/waterfall.hpp"
 #include "report_fixture.hpp"
 
 namespace auspex::report {
@@ -202,6 +203,32 @@ TEST(Losses, have_twelve_different_names_and_meanings) {
     EXPECT_EQ(meanings.size(), schedule::kLossCount);
     EXPECT_STREQ(to_string(schedule::Loss::kExposedDp), "exposed_dp");
     EXPECT_STREQ(to_string(schedule::Loss::kWaiting), "waiting");
+}
+
+// Shares of a column sum to 1, whichever causes a size has; a cause that only some have stands where theirs has it.
+TEST(Waterfalls, are_side_by_side_with_every_cause_of_any_size) {
+    std::vector<ScalePoint> points{fixture_point(0), fixture_point(1)};
+    points[0].prediction.step_time_s = 2;
+    points[0].prediction.waterfall = {{"peak", 0.5, 1}, {"shapes", 0.5, 0.5}, {"waiting", 1, 0.25}};
+    points[1].prediction.step_time_s = 4;
+    points[1].prediction.waterfall = {
+        {"peak", 0.5, 1}, {"shapes", 0.5, 0.5}, {"bubble", 2, 0.2}, {"waiting", 1, 0.125}};
+    const std::vector<WaterfallBySize> rows = waterfall_by_size(points);
+    ASSERT_EQ(rows.size(), 4U);
+    EXPECT_EQ(rows[2].cause, "bubble");
+    EXPECT_EQ(rows[2].share, (std::vector{0.0, 0.5}));
+    EXPECT_EQ(rows[0].share, (std::vector{0.25, 0.125})) << "MFU";
+    for (const std::size_t point : {0U, 1U}) {
+        double sum = 0;
+        for (const WaterfallBySize& row : rows) {
+            sum += row.share[point];
+        }
+        EXPECT_DOUBLE_EQ(sum, 1);
+    }
+    ScalingReport report = fixture_report();
+    report.points = points;
+    EXPECT_NE(render_html(report).find("From the peak to MFU at every size"), std::string::npos);
+    EXPECT_NE(render_html(report).find("data-v=\"-12.5\""), std::string::npos) << "what MFU loses";
 }
 
 }  // namespace

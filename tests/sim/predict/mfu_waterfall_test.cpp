@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
 #include <string>
 
 #include "base/json.hpp"
@@ -42,6 +44,61 @@ TEST(MfuWaterfall, rows_sum_to_the_step_and_end_at_mfu) {
     expect_sums_to_the_step(prediction_of(inputs_of("aurora", "optimus", "mula-220b-a10b")));
     expect_sums_to_the_step(prediction_of(inputs_of("aurora", "megatron-deepspeed", "agpt-70b")));
     expect_sums_to_the_step(prediction_of(inputs_of("dgx-h100", "bare", "llama3-70b")));
+}
+
+/// The factors from row to row multiply to MFU, and seconds sum to the step, whatever the plan is.
+TEST(MfuWaterfall, holds_for_plans_of_all_kinds) {
+    const models::Inputs moe = inputs_of("aurora", "optimus", "mula-220b-a10b");
+    const auto expect_with = [&](const std::function<void(models::Inputs&)>& change) {
+        models::Inputs inputs = moe;
+        change(inputs);
+        const Prediction p = prediction_of(inputs);
+        expect_sums_to_the_step(p);
+        double product = 1;
+        for (std::size_t row = 1; row < p.waterfall.size(); ++row) {
+            product *= p.waterfall[row].mfu / p.waterfall[row - 1].mfu;
+        }
+        EXPECT_NEAR(product, p.mfu, 1e-9);
+        const auto has = [&](const char* cause) {
+            return std::ranges::find(p.waterfall, cause, &WaterfallRow::cause) != p.waterfall.end();
+        };
+        const bool recomputes = inputs.plan.recompute_norm || inputs.plan.recompute_expert;
+        EXPECT_EQ(has("recompute"), recomputes);
+        EXPECT_EQ(has("bubble"), inputs.plan.pp > 1);
+    };
+    expect_with([](models::Inputs&) {});
+    expect_with([](models::Inputs& inputs) {
+        models::Plan& plan = inputs.plan;
+        plan.recompute_norm = plan.recompute_attention = plan.recompute_expert = false;
+    });
+    expect_with([](models::Inputs& inputs) {
+        inputs.plan.schedule = models::ScheduleKind::kInterleaved1f1b;
+        inputs.plan.virtual_stages = 4;
+    });
+    expect_with([](models::Inputs& inputs) {
+        inputs.plan.pp = 1;
+        inputs.plan.tp = 2;
+        inputs.plan.dp = 32;
+    });
+    expect_with([](models::Inputs& inputs) {
+        inputs.plan.precision = "fp32";
+        inputs.plan.weight_bytes = inputs.plan.gradient_bytes = 4;
+    });
+    expect_with([](models::Inputs& inputs) {
+        inputs.plan.routing.kind = models::RoutingDistribution::kZipf;
+        inputs.plan.routing.parameter = 0.4;
+    });
+}
+
+TEST(MfuWaterfall, of_a_step_by_rank_sums_to_its_median_sample) {
+    const models::Inputs inputs = inputs_of("aurora", "optimus", "mula-1b");
+    PredictOptions options;
+    options.tiles = 24;
+    options.sensitivity = false;
+    options.lens = Lens::kUnfolded;
+    models::Inputs any = inputs;
+    any.plan.dp = 0;
+    expect_sums_to_the_step(predict(any, options).prediction);
 }
 
 // peak / gemm, 1 / gemm_ceiling and 1 / gemm_efficiency, one on top of the other.

@@ -47,6 +47,36 @@ TEST(Unfolded, a_slow_link_slows_a_step_that_needs_it_by_its_traffic_and_the_sum
                 0.01 * static_cast<double>(slow.step - even.step));
 }
 
+/// With and without it in the same draw: of a quiet machine, what its kernels take longer.
+TEST(Unfolded, what_a_slow_part_adds_is_the_step_less_that_of_the_same_draw_without_it) {
+    const models::Inputs inputs = quiet_inputs("mula-1b");
+    const SimulatedStep even = folded(inputs, 96);
+    const auto step_of = [&](std::vector<std::string> slow) {
+        return play_unfolded(inputs, even, {.slow = std::move(slow)}).samples.front().step;
+    };
+    const UnfoldedSteps one = play_unfolded(inputs, even, {.slow = {"tile 17=0.8"}});
+    EXPECT_EQ(one.slow.front().added_s, to_seconds(one.samples.front().step - even.step));
+    EXPECT_GT(one.slow.front().added_s, 0);
+    // Nobody waits for the faster of two slow tiles: without it the step is the same; without the other it is its own.
+    const UnfoldedSteps two = play_unfolded(inputs, even, {.slow = {"tile 17=0.8", "tile 5=0.5"}});
+    EXPECT_EQ(two.slow[0].added_s, 0);
+    EXPECT_EQ(two.slow[1].added_s, to_seconds(step_of({"tile 5=0.5"}) - step_of({"tile 17=0.8"})));
+}
+
+TEST(Unfolded, what_a_slow_part_adds_is_of_the_median_sample_of_noisy_tiles) {
+    models::Inputs inputs = shipped_inputs("mula-1b");
+    inputs.plan.dp = 0;
+    const SimulatedStep even = folded(inputs, 96);
+    const UnfoldedSteps slow =
+        play_unfolded(inputs, even, {.seed = 7, .samples = 3, .slow = {"tile 17=0.5", "NIC 2=0.5"}});
+    for (const std::size_t i : {0U, 1U}) {
+        const std::vector<std::string> other{i == 0 ? "NIC 2=0.5" : "tile 17=0.5"};
+        const UnfoldedSteps without = play_unfolded(inputs, even, {.seed = 7, .samples = 3, .slow = other});
+        EXPECT_EQ(slow.slow[i].added_s, to_seconds(slow.samples[slow.median].step - without.samples[slow.median].step));
+    }
+    EXPECT_GT(slow.slow[0].added_s, 0);
+}
+
 double loss_s(const UnfoldedSample& sample, schedule::Loss loss) {
     return to_seconds(sample.losses[static_cast<std::size_t>(loss)]);
 }

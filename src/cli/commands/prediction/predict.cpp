@@ -1,11 +1,15 @@
 /// @file auspex predict: one step of training.
+#include <algorithm>
 #include <iostream>
+#include <iterator>
 #include <optional>
 
 #include "base/error.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/prediction/predict_traces.hpp"
 #include "cli/flags/input_flags.hpp"
+#include "cli/flags/override_notes.hpp"
+#include "cli/output/advice_output.hpp"
 #include "cli/output/csv_file.hpp"
 #include "cli/output/prediction_output.hpp"
 #include "cli/output/prediction_page.hpp"
@@ -65,10 +69,12 @@ void run_predict(const Options& options) {
         throw InputError("--no-sensitivity", "found with --out; expected one of them: the page shows the interval");
     }
     const models::Inputs inputs = load_all(options);
+    const int wanted = changes_wanted(options, inputs.machine, kDefaultAdvice);
     const CsvFile csv(options);
     launch::OutputLocks locks(options.command_line);
     locks.take_folder("--out", options.out);
     predict::PredictResult result = predict_with(options, inputs);
+    std::ranges::move(override_notes(options, result.prediction), std::back_inserter(result.prediction.notes));
     if (!options.trace.empty()) {
         write_trace(result, inputs, options);
     }
@@ -76,8 +82,15 @@ void run_predict(const Options& options) {
     if (!options.traces.chakra.empty()) {
         chakra = write_chakra(inputs, options);
     }
+    std::optional<search::Advice> advice;
+    report::AdviceRows rows;
+    if (wanted > 0) {
+        advice = search::advise(inputs, result.prediction);
+        rows = advice_rows(*advice, result.prediction, inputs, wanted);
+    }
     if (!options.out.empty()) {
-        const report::PredictionPage page = prediction_page_of(inputs, options, std::move(result));
+        report::PredictionPage page = prediction_page_of(inputs, options, std::move(result));
+        page.advice = rows;
         write_prediction_page(page, options.out);
         result.prediction = page.prediction;
     }
@@ -87,6 +100,9 @@ void run_predict(const Options& options) {
         write_names(json, inputs, options);
         write_prediction(json, result.prediction);
         write_run(json, result.prediction);
+        if (advice) {
+            write_advice(json, *advice, result.prediction, inputs, wanted);
+        }
         if (chakra) {
             write_chakra_json(json, *chakra, options);
         }
@@ -100,6 +116,9 @@ void run_predict(const Options& options) {
     print_prediction(
         std::cout, result.prediction, inputs.plan,
         inputs.workload.name + " on " + inputs.machine.name + " with " + inputs.stack.name + overrides_line(options));
+    if (advice) {
+        print_advice(std::cout, rows);
+    }
     if (!options.trace.empty()) {
         std::cout << "The trace is in " << options.trace << ": open it in ui.perfetto.dev.\n";
     }

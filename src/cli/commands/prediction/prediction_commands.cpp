@@ -21,9 +21,10 @@ std::vector<Command> prediction_commands() {
          "--trace "
          "step.pftrace",
          {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan},
-         {Flag::kTiles, Flag::kNodes, Flag::kJobBatch, Flag::kScenario, Flag::kLens, Flag::kSeed, Flag::kSamples,
-          Flag::kSlow, Flag::kSet, Flag::kTrace, Flag::kTraceRanks, Flag::kChakra, Flag::kChakraRoles,
-          Flag::kChakraLimit, Flag::kTokens, Flag::kNoSensitivity, Flag::kOut, Flag::kCsv, Flag::kJson},
+         {Flag::kTiles,         Flag::kNodes,   Flag::kJobBatch,    Flag::kScenario,    Flag::kLens,
+          Flag::kSeed,          Flag::kSamples, Flag::kSlow,        Flag::kSet,         Flag::kTrace,
+          Flag::kTraceRanks,    Flag::kChakra,  Flag::kChakraRoles, Flag::kChakraLimit, Flag::kTokens,
+          Flag::kNoSensitivity, Flag::kAdvice,  Flag::kOut,         Flag::kCsv,         Flag::kJson},
          run_predict,
          {{Flag::kOut, "write a page there: index.html"}}},
         {"scale",
@@ -32,8 +33,11 @@ std::vector<Command> prediction_commands() {
          "--tiles 384,768,1536,3072 --out build/scaling",
          {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan, Flag::kTilesList},
          {Flag::kNodesList, Flag::kJobBatch, Flag::kScenario, Flag::kMode, Flag::kSet, Flag::kTokens,
-          Flag::kNoSensitivity, Flag::kOut, Flag::kCsv, Flag::kJson},
-         run_scale},
+          Flag::kNoSensitivity, Flag::kAdvice, Flag::kOut, Flag::kCsv, Flag::kJson},
+         run_scale,
+         {{Flag::kAdvice,
+           "of the largest size list at most N changes that would help (default 3); 0: look for none; not with "
+           "--no-sensitivity, unless it is given"}}},
         {"memory",
          "what fills a tile's memory, stage by stage and label by label, and how it comes and goes over the step",
          "auspex memory --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b --tiles 3072 "

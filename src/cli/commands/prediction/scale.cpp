@@ -9,6 +9,7 @@
 #include "base/units.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/flags/input_flags.hpp"
+#include "cli/output/advice_output.hpp"
 #include "cli/output/csv_file.hpp"
 #include "cli/output/prediction_output.hpp"
 #include "cli/output/prediction_page.hpp"
@@ -19,6 +20,7 @@
 #include "launch/train/child_run.hpp"
 #include "report/parts/text.hpp"
 #include "report/scaling/scaling_report.hpp"
+#include "report/scaling/waterfall.hpp"
 
 namespace auspex::cli {
 namespace {
@@ -108,8 +110,17 @@ report::ScalingReport make_report(const Options& options, const models::Inputs& 
     return report;
 }
 
+/// What would help the largest size.
+struct ScaleAdvice {
+    int most = 0;  ///< changes listed; 0: not looked for
+    search::Advice advice;
+    const models::Inputs* inputs = nullptr;  ///< of that size
+};
+
+constexpr int kListedChanges = 3;
+
 void print_json(std::ostream& out, const report::ScalingReport& report, const models::Inputs& inputs,
-                const Options& options) {
+                const Options& options, const ScaleAdvice& advice) {
     JsonWriter json(out);
     json.begin_object();
     write_names(json, inputs, options);
@@ -126,7 +137,30 @@ void print_json(std::ostream& out, const report::ScalingReport& report, const mo
         json.member("efficiency_without_both", point.efficiency_without_both);
         json.member("efficiency_without_stragglers", point.efficiency_without_stragglers).end_object();
     }
-    json.end_array().end_object();
+    json.end_array();
+    if (advice.most > 0) {
+        const predict::Prediction& largest = report.points.back().prediction;
+        json.member("advice_tiles", largest.tiles);
+        write_advice(json, advice.advice, largest, *advice.inputs, advice.most);
+    }
+    json.end_object();
+}
+
+void print_waterfalls(const std::vector<report::ScalePoint>& points) {
+    std::cout << "\nFrom the peak to MFU: what each cause takes of the step; the first line is MFU\n"
+              << left("  tiles", 43);
+    for (const report::ScalePoint& point : points) {
+        std::cout << right(thousands(point.prediction.tiles), 9);
+    }
+    std::cout << "\n";
+    for (const report::WaterfallBySize& row : report::waterfall_by_size(points)) {
+        const std::string words = report::waterfall_words(row.cause, points.front().prediction);
+        std::cout << "  " << left((row.cause == "peak" ? "" : "+ ") + words, 41);
+        for (const double share : row.share) {
+            std::cout << right(percent(share), 9);
+        }
+        std::cout << "\n";
+    }
 }
 
 void print_table(const report::ScalingReport& report, const Options& options) {
@@ -223,6 +257,7 @@ void run_scale(const Options& options) {
         throw InputError("--no-sensitivity", "found with --out; expected one of them: the report shows the intervals");
     }
     const models::Inputs inputs = load_all(options);
+    ScaleAdvice advice{changes_wanted(options, inputs.machine, kListedChanges), {}, nullptr};
     std::vector<models::Inputs> sizes;
     for (const int tiles : options.tiles) {
         sizes.push_back(sized(inputs, mode, options.tiles.front(), tiles));
@@ -243,17 +278,27 @@ void run_scale(const Options& options) {
     fill_efficiencies(points, sizes, options.tiles);
     progress.show(sizes.size(), sizes.size());
 
-    const report::ScalingReport report = make_report(options, inputs, mode, std::move(points));
+    if (advice.most > 0) {
+        advice.inputs = &sizes.back();
+        advice.advice = search::advise(sizes.back(), points.back().prediction);
+    }
+    report::ScalingReport report = make_report(options, inputs, mode, std::move(points));
+    if (advice.most > 0) {
+        const predict::Prediction& largest = report.points.back().prediction;
+        report.advice = advice_line(advice_rows(advice.advice, largest, *advice.inputs, advice.most), largest.tiles);
+    }
     if (!options.out.empty()) {
         write_scaling_report(report, options.out);
     }
-    const auto answer = [&](std::ostream& out) { print_json(out, report, inputs, options); };
+    const auto answer = [&](std::ostream& out) { print_json(out, report, inputs, options, advice); };
     csv.write(answer);
     if (options.json) {
         answer(answer_stream(options));
         return;
     }
     print_table(report, options);
+    print_waterfalls(report.points);
+    std::cout << (report.advice.empty() ? "" : "\n" + report.advice + "\n");
     if (!options.out.empty()) {
         std::cout << "\nThe report is in " << options.out << ": index.html, report.md, points.csv"
                   << (report.points.size() > 1 ? ", efficiency.svg\n" : "\n");

@@ -23,6 +23,7 @@ struct Candidate {
     models::ExpertKernels expert_kernels = models::ExpertKernels::kGrouped;
     std::uint8_t recompute = 0, overlap = 0, rank_order = 0;  ///< rank_order: into kRankOrders
     bool sequence_parallel = false;
+    bool operator==(const Candidate&) const = default;
 };
 
 /// Stages apart, with the replicas of a stage together or spread; tp innermost.

@@ -1,0 +1,147 @@
+/// @file A space for each field, in which all others are fixed.
+#include "sim/search/advice/plan_changes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "base/json.hpp"
+#include "sim/search/space/plan_space.hpp"
+
+namespace auspex::search {
+namespace {
+
+using Field = const char*;
+
+/// What a space may vary. A schedule and its virtual stages are one choice: neither has others by itself.
+constexpr std::array<Field, 16> kFields{"schedule",
+                                        "virtual_stages",
+                                        "pp",
+                                        "tp",
+                                        "etp",
+                                        "ep",
+                                        "cp",
+                                        "stages",
+                                        "micro_batch_size",
+                                        "optimizer",
+                                        "dispatch",
+                                        "expert_kernels",
+                                        "recompute",
+                                        "overlap",
+                                        "sequence_parallel",
+                                        "rank_order"};
+constexpr std::size_t kOfSchedule = 2;
+
+std::vector<std::string> all_but(std::span<const Field> free) {
+    std::vector<std::string> fixed;
+    for (const Field field : kFields) {
+        if (std::ranges::find(free, field) == free.end()) {
+            fixed.emplace_back(field);
+        }
+    }
+    return fixed;
+}
+
+std::string what_stack_lacks(const models::Plan& plan, const models::Plan& base, const models::Inputs& inputs) {
+    const models::Stack& stack = inputs.stack;
+    std::string lacking;
+    const auto add = [&](const std::string& what) { lacking += (lacking.empty() ? "" : ", ") + what; };
+    const auto check = [&](const char* field, const std::vector<std::string>& offered, const std::string& word,
+                           const std::string& before) {
+        if (word != before && std::ranges::find(offered, word) == offered.end()) {
+            add(std::string(field) + " \"" + word + "\"");
+        }
+    };
+    check("optimizer", stack.offers_optimizers, to_string(plan.optimizer), to_string(base.optimizer));
+    check("dispatch", stack.offers_dispatches, to_string(plan.dispatch), to_string(base.dispatch));
+    check("expert_kernels", stack.offers_expert_kernels, to_string(plan.expert_kernels),
+          to_string(base.expert_kernels));
+    const struct {
+        const char* stream;
+        bool wanted, can;
+    } streams[] = {{"tp", plan.overlap_tp, stack.can_overlap_tp},
+                   {"ep", plan.overlap_ep, stack.can_overlap_ep},
+                   {"dp", plan.overlap_dp, stack.can_overlap_dp},
+                   {"pp", plan.overlap_pp, stack.can_overlap_pp}};
+    for (const auto& [stream, wanted, can] : streams) {
+        if (wanted && !can) {
+            add("overlap \"" + std::string(stream) + "\"");
+        }
+    }
+    return lacking;
+}
+
+void add_of_space(std::vector<PlanChange>& changes, const models::Inputs& inputs, const models::Inputs& allowing,
+                  SpaceRequest request) {
+    const auto plans_of = [&](std::span<const Field> free) {
+        request.fixed = all_but(free);
+        const PlanSpace space(allowing, request);
+        std::vector<Candidate> plans;
+        for (std::size_t shape = 0; shape < space.shapes().size(); ++shape) {
+            std::ranges::copy(space.plans_of(shape), std::back_inserter(plans));
+        }
+        return plans;
+    };
+    const std::vector<Candidate> own = plans_of({});
+    for (std::size_t i = kOfSchedule - 1; i < kFields.size(); ++i) {
+        const bool is_schedule = i < kOfSchedule;
+        const std::span<const Field> free =
+            is_schedule ? std::span(kFields).first(kOfSchedule) : std::span(kFields).subspan(i, 1);
+        for (const Candidate& candidate : plans_of(free)) {
+            if (std::ranges::find(own, candidate) == own.end()) {
+                models::Plan plan = plan_of(candidate, inputs.plan);
+                std::string lacking = what_stack_lacks(plan, inputs.plan, inputs);
+                changes.push_back({free.front(), std::move(plan), std::move(lacking), candidate});
+            }
+        }
+    }
+}
+
+void add_placements(std::vector<PlanChange>& changes, const models::Plan& base) {
+    for (const models::PlacementKind kind : {models::PlacementKind::kContiguous, models::PlacementKind::kScattered}) {
+        if (kind != base.placement) {
+            PlanChange& change = changes.emplace_back(PlanChange{"placement", base});
+            change.plan.placement = kind;
+            change.plan.placement_nodes.clear();
+        }
+    }
+}
+
+/// Bytes of weights and gradients follow from the words as the loader has it.
+void add_precisions(std::vector<PlanChange>& changes, const models::Inputs& inputs) {
+    for (const char* field : {"precision", "gradient_dtype"}) {
+        for (const char* word : {"bf16", "fp32"}) {
+            JsonDocument document = inputs.plan_document;
+            document.set(field, word);
+            const models::Plan loaded = models::load_plan(document);
+            PlanChange change{field, inputs.plan};
+            change.plan.precision = loaded.precision;
+            change.plan.weight_bytes = loaded.weight_bytes;
+            change.plan.gradient_bytes = loaded.gradient_bytes;
+            if (change.plan.precision != inputs.plan.precision ||
+                change.plan.gradient_bytes != inputs.plan.gradient_bytes) {
+                changes.push_back(std::move(change));
+            }
+        }
+    }
+}
+
+}  // namespace
+
+models::Stack overlapping(models::Stack stack) {
+    stack.can_overlap_tp = stack.can_overlap_ep = stack.can_overlap_dp = stack.can_overlap_pp = true;
+    return stack;
+}
+
+std::vector<PlanChange> plan_changes(const models::Inputs& inputs, int tiles, int global_batch) {
+    models::Inputs allowing = inputs;
+    allowing.stack = overlapping(inputs.stack);
+    std::vector<PlanChange> changes;
+    add_of_space(changes, inputs, allowing,
+                 {.tiles = tiles, .global_batch = global_batch, .where = {}, .fixed = {}, .what_if = true});
+    add_placements(changes, inputs.plan);
+    add_precisions(changes, inputs);
+    return changes;
+}
+
+}  // namespace auspex::search

@@ -1,0 +1,185 @@
+/// @file What would help: each change is the step that it says, and of each field it is the best one.
+#include "sim/search/advice/advice.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/json.hpp"
+#include "sim/predict/predict.hpp"
+#include "sim/predict/sensitivity.hpp"
+#include "sim/predict/simulate.hpp"
+
+namespace auspex::search {
+namespace {
+
+models::Inputs inputs_of(const std::string& machine, const std::string& stack, const std::string& model) {
+    const auto load = [](const std::string& file) {
+        return JsonDocument::load(std::string(AUSPEX_SOURCE_DIR) + "/" + file + ".json");
+    };
+    return models::load_inputs(load("machines/" + machine), load("stacks/" + stack), load("workloads/" + model),
+                               load("plans/" + model));
+}
+
+/// Mula-220B-A10B on Aurora: recompute on, no interleaving.
+models::Inputs large_inputs() {
+    models::Inputs inputs = inputs_of("aurora", "optimus", "mula-220b-a10b");
+    inputs.plan.dp = 0;
+    return inputs;
+}
+
+predict::Prediction predicted(const models::Inputs& inputs, int tiles) {
+    return predict::predict(inputs, {.tiles = tiles}).prediction;
+}
+
+/// Null where no change of the field is listed.
+const HelpfulPlan* change_of(const Advice& advice, const std::string& field, bool can_be_had = true) {
+    const auto found = std::ranges::find_if(advice.plans, [&](const HelpfulPlan& change) {
+        return change.field == field && change.can_be_had() == can_be_had;
+    });
+    return found == advice.plans.end() ? nullptr : &*found;
+}
+
+double step_s(models::Inputs inputs, const models::Plan& plan) {
+    inputs.plan = plan;
+    inputs.stack = overlapping(inputs.stack);
+    return to_seconds(predict::simulate_step(inputs, {}, false).step);
+}
+
+TEST(Advice, names_recompute_and_interleaving_of_a_large_job_and_what_the_stack_lacks) {
+    const models::Inputs inputs = large_inputs();
+    const predict::Prediction p = predicted(inputs, 6144);
+    const Advice advice = advise(inputs, p);
+    const HelpfulPlan* const recompute = change_of(advice, "recompute");
+    ASSERT_NE(recompute, nullptr);
+    EXPECT_FALSE(recompute->plan.recompute_norm || recompute->plan.recompute_attention ||
+                 recompute->plan.recompute_expert);
+    EXPECT_GT(recompute->gain, 0.1);
+    const HelpfulPlan* const schedule = change_of(advice, "schedule");
+    ASSERT_NE(schedule, nullptr);
+    EXPECT_EQ(schedule->plan.schedule, models::ScheduleKind::kInterleaved1f1b);
+    EXPECT_GT(schedule->gain, 0.1);
+    const HelpfulPlan* const dispatch = change_of(advice, "dispatch", false);
+    ASSERT_NE(dispatch, nullptr);
+    EXPECT_EQ(dispatch->lacking, "dispatch \"alltoall\"");
+    // mfu = model FLOP of a tile / step / peak, and the former do not change; tiles and batch stay.
+    for (const HelpfulPlan& change : advice.plans) {
+        EXPECT_EQ(change.step_time_s, step_s(inputs, change.plan)) << change.field;
+        EXPECT_NEAR(change.mfu * change.step_time_s, p.mfu * p.step_time_s, 1e-12) << change.field;
+        EXPECT_NEAR(change.gain, p.step_time_s / change.step_time_s - 1, 1e-12) << change.field;
+        EXPECT_EQ(tiles_of(resolve_plan(change.plan, inputs.workload, 0)), 6144) << change.field;
+        models::Inputs changed = inputs;
+        changed.plan = change.plan;
+        changed.stack = overlapping(inputs.stack);
+        const predict::Prediction with = predict::predict(changed, {.sensitivity = false}).prediction;
+        EXPECT_EQ(with.global_batch, p.global_batch) << change.field;
+        EXPECT_EQ(with.memory.peak_bytes, change.memory_peak_bytes) << change.field;
+        EXPECT_EQ(with.memory.fits, change.fits) << change.field;
+    }
+    EXPECT_TRUE(std::ranges::is_sorted(advice.plans, {}, [](const HelpfulPlan& change) {
+        return std::pair(!change.can_be_had(), change.step_time_s);
+    }));
+}
+
+TEST(Advice, of_a_field_it_is_the_best_of_all_its_values) {
+    const models::Inputs inputs = large_inputs();
+    const Advice advice = advise(inputs, predicted(inputs, 768));
+    double least_s = 1e9;
+    for (unsigned set = 0; set < 8; ++set) {
+        models::Plan plan = inputs.plan;
+        plan.dp = 8;
+        plan.recompute_norm = (set & 1) != 0;
+        plan.recompute_attention = (set & 2) != 0;
+        plan.recompute_expert = (set & 4) != 0;
+        least_s = std::min(least_s, step_s(inputs, plan));
+    }
+    ASSERT_NE(change_of(advice, "recompute"), nullptr);
+    EXPECT_EQ(change_of(advice, "recompute")->step_time_s, least_s);
+}
+
+TEST(Advice, one_after_another_each_is_played_with_those_before_it) {
+    const models::Inputs inputs = large_inputs();
+    const Advice advice = advise(inputs, predicted(inputs, 768));
+    ASSERT_GE(advice.one_after_another.size(), 2U);
+    EXPECT_EQ(advice.one_after_another.front().step_time_s, advice.plans.front().step_time_s);
+    double before_s = 1e9;
+    for (const HelpfulPlan& change : advice.one_after_another) {
+        EXPECT_EQ(change.step_time_s, step_s(inputs, change.plan)) << change.field;
+        EXPECT_LT(change.step_time_s, before_s);
+        EXPECT_TRUE(change.can_be_had());
+        before_s = change.step_time_s;
+    }
+    const models::Plan& last = advice.one_after_another.back().plan;
+    EXPECT_EQ(last.schedule, models::ScheduleKind::kInterleaved1f1b);
+    EXPECT_FALSE(last.recompute_expert);
+}
+
+TEST(Advice, names_contiguous_nodes_where_others_cost_time) {
+    models::Inputs inputs = large_inputs();
+    inputs.plan.placement = models::PlacementKind::kRandom;
+    const Advice advice = advise(inputs, predicted(inputs, 6144));
+    const HelpfulPlan* const placement = change_of(advice, "placement");
+    ASSERT_NE(placement, nullptr);
+    EXPECT_EQ(placement->plan.placement, models::PlacementKind::kContiguous);
+}
+
+TEST(Advice, what_does_not_fit_is_said_so_and_a_plan_that_does_not_is_made_to_fit) {
+    models::Inputs inputs = large_inputs();
+    inputs.machine.tile.hbm_bytes = 40e9;  // with recompute 16 GB, without 55 GB
+    const Advice advice = advise(inputs, predicted(inputs, 768));
+    const HelpfulPlan* const had = change_of(advice, "recompute");
+    const HelpfulPlan* const too_large = change_of(advice, "recompute", false);
+    ASSERT_NE(had, nullptr);  // some of the modules
+    ASSERT_NE(too_large, nullptr);
+    EXPECT_GT(too_large->memory_peak_bytes, 40e9);
+    EXPECT_LE(had->memory_peak_bytes, 40e9);
+    EXPECT_LT(too_large->step_time_s, had->step_time_s);
+
+    inputs.plan.recompute_norm = inputs.plan.recompute_attention = inputs.plan.recompute_expert = false;
+    const predict::Prediction unfit = predicted(inputs, 768);
+    ASSERT_FALSE(unfit.memory.fits);
+    const Advice rescue = advise(inputs, unfit);
+    const HelpfulPlan* const again = change_of(rescue, "recompute");
+    ASSERT_NE(again, nullptr);
+    EXPECT_LT(again->gain, 0);  // it takes longer, and fits
+}
+
+TEST(Advice, a_better_constant_is_the_step_with_it_and_never_beyond_what_there_is) {
+    const models::Inputs inputs = large_inputs();
+    const predict::Prediction p = predicted(inputs, 768);
+    const Advice advice = advise(inputs, p);
+    ASSERT_FALSE(advice.constants.empty());
+    models::Inputs own = inputs;
+    own.plan.dp = 8;
+    for (const HelpfulConstant& better : advice.constants) {
+        const models::Inputs changed = predict::with_scaled(own, better.constant, better.factor);
+        EXPECT_EQ(better.step_time_s, to_seconds(predict::simulate_step(changed, {}, false).step))
+            << better.constant.path;
+        EXPECT_GT(better.gain, 0) << better.constant.path;
+        if (better.constant.path == "machine.tile.gemm_ceiling") {
+            EXPECT_NEAR(better.constant.value * better.factor, 1, 1e-12);  // a share
+        }
+        if (better.constant.path == "machine.tile.gemm_bf16") {
+            EXPECT_NEAR(better.constant.value * better.factor, inputs.machine.tile.peak_bf16_flop_per_s, 1);
+        }
+    }
+    EXPECT_TRUE(std::ranges::is_sorted(advice.constants, std::ranges::greater(), &HelpfulConstant::gain));
+}
+
+TEST(Advice, is_the_same_each_time_and_of_dense_models_too) {
+    models::Inputs inputs = inputs_of("dgx-h100", "bare", "llama3-70b");
+    inputs.plan.micro_batches = 2 * inputs.plan.pp;
+    const predict::Prediction p = predicted(inputs, 0);
+    const Advice one = advise(inputs, p), other = advise(inputs, p);
+    EXPECT_GT(one.tried, 10);
+    ASSERT_EQ(one.plans.size(), other.plans.size());
+    for (std::size_t i = 0; i < one.plans.size(); ++i) {
+        EXPECT_EQ(one.plans[i].field, other.plans[i].field);
+        EXPECT_EQ(one.plans[i].step_time_s, other.plans[i].step_time_s);
+        EXPECT_NE(one.plans[i].field, "expert_kernels");
+        EXPECT_NE(one.plans[i].field, "ep");
+    }
+}
+
+}  // namespace
+}  // namespace auspex::search

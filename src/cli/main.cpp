@@ -13,7 +13,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/flags/command_line.hpp"
 #include "cli/heap.hpp"
-#include "cli/output/terminal_ink.hpp"
+#include "cli/terminal/terminal_ink.hpp"
 #include "launch/messages.hpp"
 #include "launch/train/child_run.hpp"
 

@@ -1,5 +1,5 @@
 /// @file Colour is for terminals, and changes no character of the text.
-#include "cli/output/terminal_ink.hpp"
+#include "cli/terminal/terminal_ink.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 /// @file Lines and their colours.
-#include "cli/output/terminal_ink.hpp"
+#include "cli/terminal/terminal_ink.hpp"
 
 #include <unistd.h>
 

@@ -10,6 +10,19 @@ target_compile_options(auspex_flags INTERFACE
     $<$<BOOL:${AUSPEX_WERROR}>:-Werror>)
 target_include_directories(auspex_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
 
+# What our files include most of the standard library is read once: a quarter of what compiling them takes. They name what they use all
+# the same; the preset `tidy` compiles without. Emscripten's build has headers of its own in front.
+add_library(auspex_standard_headers OBJECT ${PROJECT_SOURCE_DIR}/cmake/standard_headers.cpp)
+target_link_libraries(auspex_standard_headers PRIVATE auspex_flags)
+target_precompile_headers(auspex_standard_headers PRIVATE
+    <algorithm> <array> <chrono> <cmath> <cstddef> <cstdint> <filesystem> <fstream> <functional> <iostream> <map> <memory> <optional>
+    <set> <span> <sstream> <string> <string_view> <unordered_map> <utility> <variant> <vector>)
+function(auspex_precompiled target)
+    if(NOT EMSCRIPTEN)
+        target_precompile_headers(${target} REUSE_FROM auspex_standard_headers)
+    endif()
+endfunction()
+
 # auspex_layer(NAME SOURCES file... [DEPENDS layer...] [PRIVATE library...])
 # One folder of src/ as one static library, auspex::NAME. Third-party libraries are PRIVATE: no header of ours shows them.
 function(auspex_layer name)
@@ -18,4 +31,5 @@ function(auspex_layer name)
     add_library(auspex::${name} ALIAS auspex_${name})
     list(TRANSFORM layer_DEPENDS PREPEND auspex::)
     target_link_libraries(auspex_${name} PUBLIC auspex_flags ${layer_DEPENDS} PRIVATE ${layer_PRIVATE})
+    auspex_precompiled(auspex_${name})
 endfunction()

@@ -1,0 +1,1 @@
+/// @file Nothing: the target that has the precompiled headers of all rooms needs a source.

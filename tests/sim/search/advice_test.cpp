@@ -114,6 +114,21 @@ TEST(Advice, one_after_another_each_is_played_with_those_before_it) {
     EXPECT_FALSE(last.recompute_expert);
 }
 
+TEST(Advice, what_trains_in_another_precision_says_so_and_is_on_no_path) {
+    models::Inputs inputs = large_inputs();
+    inputs.plan.gradient_bytes = 4;
+    const Advice advice = advise(inputs, predicted(inputs, 768));
+    const HelpfulPlan* const narrow = change_of(advice, "gradient_dtype");
+    ASSERT_NE(narrow, nullptr);
+    EXPECT_EQ(narrow->plan.gradient_bytes, 2);
+    EXPECT_TRUE(narrow->changes_results);
+    ASSERT_FALSE(advice.one_after_another.empty());
+    for (const HelpfulPlan& change : advice.one_after_another) {
+        EXPECT_FALSE(change.changes_results);
+        EXPECT_EQ(change.plan.gradient_bytes, 4);
+    }
+}
+
 TEST(Advice, names_contiguous_nodes_where_others_cost_time) {
     models::Inputs inputs = large_inputs();
     inputs.plan.placement = models::PlacementKind::kRandom;

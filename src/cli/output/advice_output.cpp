@@ -60,9 +60,12 @@ std::string joined(const std::vector<std::string>& words, const char* between) {
     return text;
 }
 
-std::string why_not(const search::HelpfulPlan& change, const predict::Prediction& prediction,
-                    const models::Inputs& inputs) {
+std::string remark_on(const search::HelpfulPlan& change, const predict::Prediction& prediction,
+                      const models::Inputs& inputs) {
     std::vector<std::string> reasons;
+    if (change.changes_results) {
+        reasons.emplace_back("changes what is computed");
+    }
     if (!change.lacking.empty()) {
         reasons.push_back("stack " + inputs.stack.name + " does not offer " + change.lacking);
     }
@@ -86,7 +89,8 @@ void write_change(JsonWriter& json, const search::HelpfulPlan& change, const mod
     }
     json.end_array().member("step_time_s", change.step_time_s).member("mfu", change.mfu);
     json.member("gain", change.gain).member("memory_peak_bytes", whole(change.memory_peak_bytes));
-    json.member("fits", change.fits).member("stack_lacks", change.lacking).end_object();
+    json.member("fits", change.fits).member("stack_lacks", change.lacking);
+    json.member("changes_results", change.changes_results).end_object();
 }
 
 template <typename Row>
@@ -102,7 +106,7 @@ void print_rows(std::ostream& out, const std::vector<report::AdviceRow>& rows, b
         if (with_memory) {
             out << right(format_quantity(row.memory_bytes, Dimension::kBytes), 11);
         }
-        out << "\n" << (row.why_not.empty() ? "" : "    " + row.why_not + "\n");
+        out << "\n" << (row.remark.empty() ? "" : "    " + row.remark + "\n");
     }
 }
 
@@ -128,7 +132,7 @@ report::AdviceRows advice_rows(const search::Advice& advice, const predict::Pred
     for (const search::HelpfulPlan& change : advice.plans) {
         (change.can_be_had() ? rows.plans : rows.not_to_be_had)
             .push_back({joined(sets_of(change.plan, base), " "), change.step_time_s, change.mfu, change.gain,
-                        change.memory_peak_bytes, why_not(change, prediction, inputs)});
+                        change.memory_peak_bytes, remark_on(change, prediction, inputs)});
     }
     models::Plan before = base;
     for (const search::HelpfulPlan& change : advice.one_after_another) {

@@ -183,7 +183,7 @@ void print_bounds(std::ostream& out, const predict::Prediction& p) {
     constexpr std::size_t kShown = 6;
     std::string text;
     for (std::size_t i = 0; i < std::min(kShown, p.bound_by.size()); ++i) {
-        text += (i == 0 ? "" : ", ") + p.bound_by[i].limit + " " + duration(p.bound_by[i].seconds);
+        text += (i == 0 ? "" : "; ") + p.bound_by[i].limit + " " + duration(p.bound_by[i].seconds);
     }
     out << (text.empty() ? "" : "  bound by (times of operations on all streams): " + text + "\n");
 }

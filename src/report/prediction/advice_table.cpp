@@ -8,7 +8,7 @@
 namespace auspex::report {
 namespace {
 
-/// What is in the way of a change stands below it.
+/// What is to know of a change stands below it.
 std::string table_of(const std::vector<AdviceRow>& changes, const std::string& caption, bool of_plans) {
     if (changes.empty()) {
         return "";
@@ -19,7 +19,7 @@ std::string table_of(const std::vector<AdviceRow>& changes, const std::string& c
         rows.front().push_back(number("memory", "fullest tile"));
     }
     for (const AdviceRow& change : changes) {
-        rows.push_back({{change.change, "path", change.why_not},
+        rows.push_back({{change.change, "path", change.remark},
                         number_of(duration(change.step_time_s), change.step_time_s),
                         number_of(percent(change.mfu), 100 * change.mfu),
                         number_of(gain_text(change.gain), 100 * change.gain)});

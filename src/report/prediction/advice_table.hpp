@@ -9,8 +9,8 @@ namespace auspex::report {
 struct AdviceRow {
     std::string change;  ///< "plan.recompute=[]", what --set takes; a constant with its values
     double step_time_s = 0, mfu = 0, gain = 0;
-    double memory_bytes = 0;   ///< of changes of the plan
-    std::string why_not = {};  ///< not empty: it cannot be had
+    double memory_bytes = 0;  ///< of changes of the plan
+    std::string remark = {};  ///< what is in the way, or to know; may be empty
 };
 
 struct AdviceRows {

@@ -97,6 +97,35 @@ TEST(Advice, of_a_field_it_is_the_best_of_all_its_values) {
     EXPECT_EQ(change_of(advice, "recompute")->step_time_s, least_s);
 }
 
+// A step of 158,132 events: there bounds shut out what cannot be the best, and nothing else.
+TEST(Advice, of_a_step_that_takes_long_to_play_it_is_the_best_of_all_values_too) {
+    models::Inputs inputs = inputs_of("dgx-h100", "bare", "llama3-70b");
+    const predict::Prediction p = predict::predict(inputs, {.sensitivity = false}).prediction;
+    ASSERT_GT(p.events, 20'000U);
+    const Advice advice = advise(inputs, p);
+    double least_s = p.step_time_s, least_deal_s = p.step_time_s;
+    for (unsigned set = 0; set < 8; ++set) {
+        models::Plan plan = inputs.plan;
+        plan.recompute_norm = (set & 1) != 0;
+        plan.recompute_attention = (set & 2) != 0;
+        plan.recompute_expert = (set & 4) != 0;
+        models::Inputs changed = inputs;
+        changed.plan = plan;
+        const bool fits = predict::predict(changed, {.sensitivity = false}).prediction.memory.fits;
+        least_s = fits ? std::min(least_s, step_s(inputs, plan)) : least_s;
+    }
+    ASSERT_NE(change_of(advice, "recompute"), nullptr);
+    EXPECT_EQ(change_of(advice, "recompute")->step_time_s, least_s);
+    for (const models::StageDeal deal : models::kNamedDeals) {
+        models::Plan plan = inputs.plan;
+        plan.stages = deal;
+        least_deal_s = std::min(least_deal_s, step_s(inputs, plan));
+    }
+    const HelpfulPlan* const stages = change_of(advice, "stages");
+    EXPECT_NEAR(stages == nullptr ? p.step_time_s : stages->step_time_s, least_deal_s, 1e-3 * least_deal_s);
+    EXPECT_TRUE(advice.constants.empty()) << "no elasticities were asked for";
+}
+
 TEST(Advice, one_after_another_each_is_played_with_those_before_it) {
     const models::Inputs inputs = large_inputs();
     const Advice advice = advise(inputs, predicted(inputs, 768));
@@ -112,6 +141,21 @@ TEST(Advice, one_after_another_each_is_played_with_those_before_it) {
     const models::Plan& last = advice.one_after_another.back().plan;
     EXPECT_EQ(last.schedule, models::ScheduleKind::kInterleaved1f1b);
     EXPECT_FALSE(last.recompute_expert);
+}
+
+TEST(Advice, what_trains_in_another_precision_says_so_and_is_on_no_path) {
+    models::Inputs inputs = large_inputs();
+    inputs.plan.gradient_bytes = 4;
+    const Advice advice = advise(inputs, predicted(inputs, 768));
+    const HelpfulPlan* const narrow = change_of(advice, "gradient_dtype");
+    ASSERT_NE(narrow, nullptr);
+    EXPECT_EQ(narrow->plan.gradient_bytes, 2);
+    EXPECT_TRUE(narrow->changes_results);
+    ASSERT_FALSE(advice.one_after_another.empty());
+    for (const HelpfulPlan& change : advice.one_after_another) {
+        EXPECT_FALSE(change.changes_results);
+        EXPECT_EQ(change.plan.gradient_bytes, 4);
+    }
 }
 
 TEST(Advice, names_contiguous_nodes_where_others_cost_time) {

@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <map>
 #include <optional>
 #include <tuple>
 
@@ -136,24 +137,30 @@ void bound_and_sort(std::vector<HelpfulPlan>& changes, const models::Inputs& all
     std::ranges::stable_sort(changes, {}, &HelpfulPlan::bound_s);
 }
 
-/// Plays those that can take no longer than `most`; of the best one asked for that no longer than the best so far,
-/// which is returned.
+/// Plays those that can take no longer than `most`, nor than the best one that can be had so far, of the same field or
+/// of all, as it is wanted. Returns the step of the best of all, where that is wanted.
 Picoseconds play_all(std::vector<HelpfulPlan>& changes, const models::Inputs& inputs, const Base& base, Wanted wanted,
                      Picoseconds most) {
     models::Inputs allowing = inputs;
     allowing.stack = overlapping(inputs.stack);
     bound_and_sort(changes, allowing, base, to_seconds(most));
-    std::atomic<Picoseconds> enough = most;
+    const std::string all;
+    std::map<std::string, std::atomic<Picoseconds>> best;
+    best[all] = most;
+    for (const HelpfulPlan& change : changes) {
+        best[change.field] = most;
+    }
     tbb::enumerable_thread_specific<Kept> kept([&] {
         return Kept{allowing, network::Network(inputs.machine, inputs.stack, base.step.layout, base.network)};
     });
     const auto play_one = [&](std::size_t i) {
         HelpfulPlan& change = changes[i];
+        std::atomic<Picoseconds>& enough = best.find(wanted == Wanted::kTheBest ? all : change.field)->second;
         if (change.bound_s > to_seconds(enough) * (1 + kRounding)) {
             return;
         }
         play(kept.local(), base.step.plan, change, wanted, enough);
-        if (wanted == Wanted::kTheBest && change.step > 0) {
+        if (change.step > 0 && change.can_be_had()) {
             Picoseconds known = enough;
             while (change.step < known && !enough.compare_exchange_weak(known, change.step)) {
             }
@@ -164,7 +171,7 @@ Picoseconds play_all(std::vector<HelpfulPlan>& changes, const models::Inputs& in
         play_one(i);
     }
     tbb::parallel_for(first, changes.size(), play_one);
-    return enough;
+    return best[all];
 }
 
 /// Steps that take more are not changed further: dozens of them would be played.
@@ -190,7 +197,9 @@ PlanAdvice look_for_plans(const models::Inputs& inputs, Wanted wanted) {
         if (std::ranges::find(advice.without_gain, change.field) == advice.without_gain.end()) {
             advice.without_gain.push_back(change.field);
         }
-        changes.push_back({std::move(change)});
+        if (wanted == Wanted::kOfEachField || !change.changes_results) {
+            changes.push_back({std::move(change)});
+        }
     }
     advice.tried = static_cast<int>(changes.size());
     const Picoseconds most =
@@ -210,10 +219,11 @@ PlanAdvice look_for_plans(const models::Inputs& inputs, Wanted wanted) {
     return advice;
 }
 
-/// The best change, and what is best on top of it.
+/// The best change that leaves results as they are, and what is best on top of it.
 std::vector<HelpfulPlan> one_after_another(models::Inputs inputs, std::vector<HelpfulPlan> found, double step_s) {
     constexpr std::size_t kMost = 6;
     constexpr double kWorthIt = 1e-2;
+    std::erase_if(found, [](const HelpfulPlan& change) { return change.changes_results; });
     std::vector<HelpfulPlan> chosen;
     while (chosen.size() < kMost && !found.empty() && found.front().can_be_had() &&
            found.front().step_time_s * (1 + kWorthIt) <= step_s) {

@@ -33,8 +33,9 @@ struct Advice {
     /// neither. A worse kind is listed only where it gains more than the better ones. First those that can be had;
     /// within each, most gain first.
     std::vector<HelpfulPlan> plans;
-    /// The best change that can be had, the best one on top of it, and so on, while each gains a hundredth and the step
-    /// takes no more than 200,000 events: at most six. Steps, MFU and gains are of all so far.
+    /// The best change that can be had and leaves results as they are, the best one on top of it, and so on, while each
+    /// gains a hundredth and the step takes no more than 200,000 events: at most six. Steps, MFU and gains are of all
+    /// so far.
     std::vector<HelpfulPlan> one_after_another;
     std::vector<HelpfulConstant> constants;  ///< most gain first
     std::vector<std::string> without_gain;   ///< fields of which no change is listed

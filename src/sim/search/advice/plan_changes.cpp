@@ -91,7 +91,7 @@ void add_of_space(std::vector<PlanChange>& changes, const models::Inputs& inputs
             if (std::ranges::find(own, candidate) == own.end()) {
                 models::Plan plan = plan_of(candidate, inputs.plan);
                 std::string lacking = what_stack_lacks(plan, inputs.plan, inputs);
-                changes.push_back({free.front(), std::move(plan), std::move(lacking), candidate});
+                changes.push_back({free.front(), std::move(plan), std::move(lacking), false, candidate});
             }
         }
     }
@@ -115,6 +115,7 @@ void add_precisions(std::vector<PlanChange>& changes, const models::Inputs& inpu
             document.set(field, word);
             const models::Plan loaded = models::load_plan(document);
             PlanChange change{field, inputs.plan};
+            change.changes_results = true;
             change.plan.precision = loaded.precision;
             change.plan.weight_bytes = loaded.weight_bytes;
             change.plan.gradient_bytes = loaded.gradient_bytes;

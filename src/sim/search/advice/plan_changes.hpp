@@ -15,6 +15,7 @@ struct PlanChange {
     models::Plan plan;
     /// What of it the stack does not have, as `expert_kernels "fused"`, several joined by commas; empty: it has all.
     std::string lacking = {};
+    bool changes_results = false;             ///< it trains in another precision
     std::optional<Candidate> candidate = {};  ///< of those that a space has
 };
 

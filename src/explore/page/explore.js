@@ -90,7 +90,7 @@ async function follow() {
     busy = false;
 }
 function changed(event) {
-    ++version;
+    document.body.dataset.asked = ++version;  // this and its like: for tests
     if (since === null) since = event ? event.timeStamp : performance.now();
     follow();
 }

@@ -10,7 +10,7 @@ SLIDERS = ("machine.tile.gemm_bf16", "machine.fabric.background_load", "machine.
 
 
 def settled(page):
-    page.wait_for("document.body.dataset.drawn !== undefined && document.body.dataset.curved === document.body.dataset.drawn", 120)
+    page.wait_for("(({asked, drawn, curved}) => asked !== undefined && asked === drawn && asked === curved)(document.body.dataset)", 120)
 
 
 def quantile(times, share):

@@ -4,13 +4,13 @@ set(data ${CMAKE_INSTALL_DATADIR}/auspex)
 set(manual ${PROJECT_BINARY_DIR}/manual) # written when auspex is built
 
 if(AUSPEX_PORTABLE)
-    # libtbb, libstdc++ and libgcc_s; the C library is the system's.
+    # libtbb, libcpp-httplib with what it needs, libstdc++ and libgcc_s; the C library is the system's.
     set_target_properties(auspex PROPERTIES INSTALL_RPATH "$ORIGIN/../lib/auspex")
     install(TARGETS auspex RUNTIME_DEPENDENCY_SET auspex_libraries)
     install(RUNTIME_DEPENDENCY_SET auspex_libraries
         PRE_EXCLUDE_REGEXES "^(libc|libm|libdl|librt|libpthread|ld-linux.*)\\.so"
         LIBRARY DESTINATION lib/auspex)
-    foreach(package libtbb12 libstdc++6 libssl3 nlohmann-json3-dev libeigen3-dev) # their licences ask for it
+    foreach(package libtbb12 libstdc++6 libssl3 libcpp-httplib0.11 libbrotli1 nlohmann-json3-dev libeigen3-dev) # their licences ask for it
         install(FILES /usr/share/doc/${package}/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR}/libraries RENAME ${package} OPTIONAL)
     endforeach()
 else()

@@ -45,7 +45,7 @@ add_executable(explore_engine src/explore/engine/engine.cpp)
 target_link_libraries(explore_engine PRIVATE auspex::explore)
 target_link_options(explore_engine PRIVATE
     -fwasm-exceptions ${embedded} -sSINGLE_FILE=1 -sMODULARIZE=1 -sEXPORT_NAME=auspexEngine -sENVIRONMENT=worker,node
-    -sALLOW_MEMORY_GROWTH=1 -sINITIAL_MEMORY=134217728 -sSTACK_SIZE=8388608 -sEXPORTED_RUNTIME_METHODS=ccall -sINCOMING_MODULE_JS_API=print,printErr)
+    -sALLOW_MEMORY_GROWTH=1 -sINITIAL_MEMORY=134217728 -sTOTAL_STACK=8388608 -sEXPORTED_RUNTIME_METHODS=ccall)
 set_target_properties(explore_engine PROPERTIES LINK_DEPENDS "${files}")
 
 add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/explore.html

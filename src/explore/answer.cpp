@@ -44,12 +44,16 @@ std::string answer_of(Session& session, std::size_t ask, const JsonValue& root, 
     if (ask == 0) {
         return fields_answer(session, state);
     }
-    if (ask == 1) {
+    const bool is_step = ask == 1;
+    if (is_step && !root.find("page")) {
         return step_answer(session, state);
     }
     const std::string page = root.at("page").as_string();
     const std::int64_t number = root.at("number").as_integer(0, std::int64_t{1} << 53);
     session.note(page, number);
+    if (is_step) {
+        return step_answer(session, state);
+    }
     return curve_answer(session, state, [&] { return session.is_outdated(page, number); });
 }
 

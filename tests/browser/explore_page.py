@@ -17,7 +17,7 @@ def check(holds, what):
 
 
 def settled(page):
-    page.wait_for("document.body.dataset.drawn !== undefined && document.body.dataset.curved === document.body.dataset.drawn", 60)
+    page.wait_for("(({asked, drawn, curved}) => asked !== undefined && asked === drawn && asked === curved)(document.body.dataset)", 60)
 
 
 def shown(page):

@@ -93,6 +93,8 @@ TEST(Answer, of_a_curve_ends_where_the_same_page_has_asked_for_another) {
     EXPECT_NE(ask("a", 7).find("points"), std::string::npos);
     EXPECT_EQ(ask("a", 6), "{\"outdated\":true}");
     EXPECT_NE(ask("b", 6).find("points"), std::string::npos);  // another page's
+    static_cast<void>(answer(session, request_of("step", "mula-7b-a1b", 48, "\"page\":\"b\",\"number\":8")));
+    EXPECT_EQ(ask("b", 7), "{\"outdated\":true}");
 }
 
 TEST(Answer, of_fields_has_a_slider_for_every_constant) {

@@ -1,5 +1,5 @@
 "use strict";
-// The page's state, and its loop: the latest state is asked for, one request at a time; the step first, the curve behind it.
+// The page's state, and its loops: the latest state is asked for, one step at a time and one curve beside it.
 (() => {
 const {make, ask} = auspexExplore;
 const byId = id => document.getElementById(id);
@@ -11,7 +11,7 @@ const state = Object.fromEntries([...ROLES, "tiles"].map(key => [key, start[key]
 const overrides = new Map(start.set.map(text => [text.slice(0, text.indexOf("=")), text.slice(text.indexOf("=") + 1)]));
 const places = {constants: byId("constant-fields"), plan: byId("plan-fields")};
 const page = Math.random().toString(36).slice(2);
-let fields = new Map(), jobFields = new Map(), version = 0, drawn = -1, curved = -1, since = null, busy = false, curving = null, lastCurve = 0;
+let fields = new Map(), jobFields = new Map(), version = 0, drawn = -1, curved = -1, since = null, busy = false, well = false, curving = false, lastCurve = 0;
 
 const request = what => ({ask: what, ...state, set: [...overrides].map(([field, text]) => field + "=" + text)});
 const inRequest = what => ({...request(what), page, number: version});
@@ -60,41 +60,37 @@ async function step() {
         return false;
     }
 }
+/* The server drops a curve once the page asks for a newer step, but for one that was put off for long. */
 async function curve() {
-    const asked = version, mayWait = performance.now() - lastCurve < CURVE_WAITS;
-    curving = mayWait ? new AbortController() : null;
+    const asked = version, mayDrop = performance.now() - lastCurve < CURVE_WAITS;
     try {
-        const found = await ask(inRequest("curve"), curving && curving.signal);
-        if (!found.outdated) {
-            auspexExplore.showCurve(found, auspexExplore.tiles);
-            if (asked === version) timed(auspexExplore.times.curve, auspexExplore.began);
-            curved = asked, lastCurve = performance.now();
-            document.body.dataset.curved = asked;
-        }
+        const found = await ask({...inRequest("curve"), page: mayDrop ? page : page + "-late"});
+        if (found.outdated) return;
+        auspexExplore.showCurve(found, auspexExplore.tiles);
+        if (asked === version) timed(auspexExplore.times.curve, auspexExplore.began);
     } catch (error) {
-        if (error.name === "AbortError") return;
         auspexExplore.noCurve(error.message);
-        curved = asked;
-        document.body.dataset.curved = asked;
-    } finally {
-        curving = null;
     }
+    curved = asked, lastCurve = performance.now();
+    document.body.dataset.curved = asked;
+}
+async function followCurve() {
+    if (curving) return;
+    curving = true;
+    while (well && curved !== version && (drawn === version || performance.now() - lastCurve >= CURVE_WAITS)) await curve();
+    curving = false;
 }
 async function follow() {
-    if (busy) {
-        if (curving) curving.abort();
-        return;
-    }
+    if (busy) return;
     busy = true;
-    let well = true;
-    while (drawn !== version || (well && curved !== version)) {
-        if (drawn !== version) well = await step();
-        if (well && (drawn === version || performance.now() - lastCurve >= CURVE_WAITS)) await curve();
+    while (drawn !== version) {
+        well = await step();
+        followCurve();
     }
     busy = false;
 }
 function changed(event) {
-    ++version;
+    document.body.dataset.asked = ++version;  // this and its like: for tests
     if (since === null) since = event ? event.timeStamp : performance.now();
     follow();
 }

@@ -36,7 +36,7 @@ CALLS = {
     "fabric": lambda: auspex.fabric("aurora"),
     "three levels": lambda: auspex.fabric("dgx-h100"),
     "program": lambda: auspex.program(**JOB),
-    "emit": lambda: auspex.emit("mula-7b-a1b", "mula-7b-a1b", format="deepspeed"),
+    "emit": lambda: auspex.emit("mula-7b-a1b", "mula-7b-a1b", format="megatron-lm"),
     "scenario": lambda: auspex.scenario(**JOB),
     "list_inputs": lambda: auspex.list_inputs(),
 }

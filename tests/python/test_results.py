@@ -120,7 +120,7 @@ class Results(unittest.TestCase):
         for name, result in self.results.items():
             with self.subTest(name):
                 rows = result.rows()
-                self.assertGreater(len(rows), 0)
+                self.assertEqual(len(rows) == 0, name == "three levels")  # its file states no totals
                 for table in ["", *result.tables()]:
                     for row in result.rows(table):
                         self.assertFalse([key for key, value in row.items() if isinstance(value, (dict, list))], table)

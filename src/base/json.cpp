@@ -383,9 +383,8 @@ const std::string& JsonDocument::sha256() const { return impl_->sha256; }
 
 std::string json_quote(std::string_view text) {
     // What answers are made of, keys and names, has nothing to escape.
-    const bool is_plain =
-        std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
-    return is_plain ? '"' + std::string(text) + '"' : compact(Node(std::string(text)));
+    const auto is_plain = [](char letter) { return letter >= ' ' && letter <= '~' && letter != '"' && letter != '\\'; };
+    return std::ranges::all_of(text, is_plain) ? '"' + std::string(text) + '"' : compact(Node(std::string(text)));
 }
 
 std::string json_number(double value) {

@@ -1,6 +1,7 @@
 /// @file Brackets, commas and line breaks.
 #include "base/json_writer.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.hpp"
@@ -17,7 +18,11 @@ JsonWriter::~JsonWriter() { out_ << '\n'; }
 /// Between members, and beside the brackets of what has any.
 void JsonWriter::new_line(bool after_member) {
     if (layout_ == JsonLayout::kIndented) {
-        out_ << '\n' << std::string(2 * is_empty_.size(), ' ');
+        constexpr std::string_view kBlanks = "                                ";
+        out_.put('\n');
+        for (std::size_t left = 2 * is_empty_.size(); left > 0; left -= std::min(left, kBlanks.size())) {
+            out_.write(kBlanks.data(), static_cast<std::streamsize>(std::min(left, kBlanks.size())));
+        }
     } else if (after_member) {
         out_ << ' ';
     }
@@ -26,12 +31,14 @@ void JsonWriter::new_line(bool after_member) {
 JsonWriter& JsonWriter::raw(std::string_view text) {
     if (!after_key_ && !is_empty_.empty()) {
         const bool after_member = !is_empty_.back();
-        out_ << (after_member ? "," : "");
+        if (after_member) {
+            out_.put(',');
+        }
         new_line(after_member);
         is_empty_.back() = false;
     }
     after_key_ = false;
-    out_ << text;
+    out_.write(text.data(), static_cast<std::streamsize>(text.size()));
     return *this;
 }
 

@@ -302,8 +302,8 @@ second.start()
 first.join()
 assert second.is_alive()
 second.join()
-print("ready", flush=True)
 try:
+    print("ready", flush=True)
     time.sleep(60)
 except KeyboardInterrupt:
     print("interrupted")

@@ -36,7 +36,7 @@ CALLS = {
     "fabric": lambda: auspex.fabric("aurora"),
     "three levels": lambda: auspex.fabric("dgx-h100"),
     "program": lambda: auspex.program(**JOB),
-    "emit": lambda: auspex.emit("mula-7b-a1b", "mula-7b-a1b", format="deepspeed"),
+    "emit": lambda: auspex.emit("mula-7b-a1b", "mula-7b-a1b", format="megatron-lm"),
     "scenario": lambda: auspex.scenario(**JOB),
     "list_inputs": lambda: auspex.list_inputs(),
 }
@@ -120,7 +120,7 @@ class Results(unittest.TestCase):
         for name, result in self.results.items():
             with self.subTest(name):
                 rows = result.rows()
-                self.assertGreater(len(rows), 0)
+                self.assertEqual(len(rows) == 0, name == "three levels")  # its file states no totals
                 for table in ["", *result.tables()]:
                     for row in result.rows(table):
                         self.assertFalse([key for key, value in row.items() if isinstance(value, (dict, list))], table)

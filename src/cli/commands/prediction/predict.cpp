@@ -13,6 +13,7 @@
 #include "cli/output/csv_file.hpp"
 #include "cli/output/prediction_output.hpp"
 #include "cli/output/prediction_page.hpp"
+#include "launch/child_process.hpp"
 #include "launch/output_locks.hpp"
 #include "launch/progress_line.hpp"
 #include "launch/train/child_run.hpp"
@@ -53,8 +54,13 @@ predict::PredictResult predict_with(const Options& options, const models::Inputs
     wanted.seed = options.seed.value_or(1);
     wanted.samples = options.predict.samples > 0 ? options.predict.samples : kDefaultSamples;
     wanted.slow = options.predict.slow;
-    wanted.progress = [&line](int done, int all) {
-        launch::throw_if_interrupted();
+    int signal = 0;
+    wanted.progress = [&line, &signal](int done, int all) {
+        // Kept, as each thread that plays samples has to be stopped.
+        signal = signal != 0 ? signal : launch::take_caught_signal();
+        if (signal != 0) {
+            throw launch::Interrupted(signal);
+        }
         line.show(static_cast<std::size_t>(done), static_cast<std::size_t>(all));
     };
     return predict::predict(inputs, wanted);

@@ -46,7 +46,7 @@ constexpr std::array<std::string_view, 6> kOptional{"allocated_gb",    "reserved
 
 using Columns = std::map<std::string, std::size_t, std::less<>>;
 
-std::string quoted(std::string_view text) { return text.empty() ? "nothing" : json_quote(printable(text)); }
+std::string found_text(std::string_view text) { return text.empty() ? "nothing" : json_quote(printable(text)); }
 
 /// One line with its fields by name.
 class Fields {
@@ -61,8 +61,8 @@ class Fields {
     }
     [[nodiscard]] bool has(std::string_view column) const { return !text(column).empty(); }
     [[noreturn]] void refuse(std::string_view column, const std::string& expected) const {
-        throw InputError(place_,
-                         "column " + json_quote(column) + ": found " + quoted(text(column)) + "; expected " + expected);
+        throw InputError(
+            place_, "column " + json_quote(column) + ": found " + found_text(text(column)) + "; expected " + expected);
     }
     [[nodiscard]] double number(std::string_view column, double low, double high, const std::string& expected) const {
         const std::optional<double> value = parsed(text(column));
@@ -128,7 +128,7 @@ std::string all_columns() {
 void require_known(const std::string& column, const std::string& place) {
     if (std::ranges::find(kRequired, column) == kRequired.end() &&
         std::ranges::find(kOptional, column) == kOptional.end()) {
-        throw InputError(place, "found the unknown column " + quoted(column) + "; expected columns of " +
+        throw InputError(place, "found the unknown column " + found_text(column) + "; expected columns of " +
                                     all_columns() + " (docs/layout-search.md)");
     }
 }
@@ -138,7 +138,7 @@ Columns read_header(const CsvLine& line) {
     const std::vector<std::string> names = csv_fields(line.text, line.place);
     for (std::size_t i = 0; i < names.size(); ++i) {
         if (!columns.emplace(names[i], i).second) {
-            throw InputError(line.place, "found column " + quoted(names[i]) + " twice; expected each once");
+            throw InputError(line.place, "found column " + found_text(names[i]) + " twice; expected each once");
         }
     }
     std::string missing;

@@ -186,7 +186,7 @@ class RunWriter {
 };
 
 /// For a <script> element: "<" would end it.
-std::string quoted(const std::string& text) {
+std::string json_text(const std::string& text) {
     std::string out;
     for (const char c : json_quote(text)) {
         out += c == '<' ? std::string("\\u003c") : std::string(1, c);
@@ -199,22 +199,22 @@ std::string panel_json(const std::string& title, const Lanes& lanes, Picoseconds
     std::string names;
     for (const Lane& lane : lanes.lanes) {
         writer.add_lane(within > 0 ? merged(lanes, lane.pieces, within) : lane.pieces);
-        names += (names.empty() ? "[" : ",[") + quoted(lane.role) + "," + quoted(lane.stream) + "]";
+        names += (names.empty() ? "[" : ",[") + json_text(lane.role) + "," + json_text(lane.stream) + "]";
     }
     std::string kinds;
     for (const Kind& kind : lanes.kinds) {
-        kinds += (kinds.empty() ? "[" : ",[") + quoted(kind.name) + "," + std::to_string(kind.group) +
+        kinds += (kinds.empty() ? "[" : ",[") + json_text(kind.name) + "," + std::to_string(kind.group) +
                  (kind.is_merged ? ",1]" : "]");
     }
     spans += writer.spans();
-    return "{\"title\":" + quoted(title) + ",\"kinds\":[" + kinds + "],\"lanes\":[" + names + "],\"data\":\"" +
+    return "{\"title\":" + json_text(title) + ",\"kinds\":[" + kinds + "],\"lanes\":[" + names + "],\"data\":\"" +
            writer.text() + "\"}";
 }
 
 std::string groups_json() {
     std::string out;
     for (std::size_t group = 0; group < kOperationGroups; ++group) {
-        out += (group == 0 ? "[" : ",[") + quoted(operation_group_name(group)) + "," +
+        out += (group == 0 ? "[" : ",[") + json_text(operation_group_name(group)) + "," +
                std::to_string(operation_group_color(group)) + "]";
     }
     return "[" + out + "]";
@@ -236,7 +236,7 @@ TimelineData timeline_data(const std::string& title, const std::vector<TimelineP
     for (Picoseconds parts = 2 * kFirst; parts >= kLast; parts /= 2) {
         data.merged_below = parts > kFirst ? 0 : length / parts;
         data.spans = 0;
-        data.json = "{\"title\":" + quoted(title) + ",\"length\":" + std::to_string(length / kPerNanosecond) +
+        data.json = "{\"title\":" + json_text(title) + ",\"length\":" + std::to_string(length / kPerNanosecond) +
                     ",\"groups\":" + groups_json() + ",\"panels\":[";
         for (std::size_t i = 0; i < panels.size(); ++i) {
             data.json += (i == 0 ? "" : ",") + panel_json(panels[i].title, all[i], data.merged_below, data.spans);

@@ -59,6 +59,7 @@ def predict(
     slow: Mapping[str, float] | Sequence[str] | None = None,
     tokens: Count | None = None,
     sensitivity: bool = True,
+    advice: int | None = None,
     trace: Path_ | None = None,
     trace_ranks: Sequence[int] | str | None = None,
     chakra: Path_ | None = None,
@@ -85,6 +86,7 @@ def scale(
     mode: str | None = None,
     tokens: Count | None = None,
     sensitivity: bool = True,
+    advice: int | None = None,
     out: Path_ | None = None,
     csv: Path_ | None = None,
 ) -> Scaling:

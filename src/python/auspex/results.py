@@ -60,6 +60,54 @@ class OperationTime:
     name: str
     seconds: float
     count: float
+    bound_by: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundTime:
+    """Time of operations that one limit binds, on all streams."""
+
+    what: str
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanChange:
+    """What a change of the plan would give; `set` as predict() takes it."""
+
+    field: str
+    set: list[str]
+    step_time_s: float
+    mfu: float
+    gain: float
+    memory_peak_bytes: int
+    fits: bool
+    stack_lacks: str
+    changes_results: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class BetterConstant:
+    """What a constant `factor` times as large would give."""
+
+    path: str
+    value: float
+    factor: float
+    step_time_s: float
+    mfu: float
+    gain: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Advice:
+    """What would help, the best first: docs/why.md."""
+
+    tried: int
+    elapsed_s: float
+    plan: list[PlanChange]
+    one_after_another: list[PlanChange]
+    without_gain: list[str]
+    constants: list[BetterConstant]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,6 +157,7 @@ class Step:
     sensitivity_elapsed_s: float
     top_constants: list[ConstantLeanedOn]
     operations_by_time: list[OperationTime]
+    bound_by: list[BoundTime]
     link_use: list[LinkUse]
     notes: list[str]
     step_node_hours: float
@@ -135,6 +184,7 @@ class Prediction(Result, Named, Step):
 
     _headline: ClassVar = ("step_time_s", "tokens_per_s", "mfu", "tiles", "nodes", "global_batch")
 
+    advice: Advice | None = None
     seed: int | None = None
     samples: list[float] | None = None
     percentiles: dict[str, float] | None = None
@@ -166,6 +216,8 @@ class Scaling(Result, Named):
 
     mode: str
     points: list[ScalePoint]
+    advice_tiles: int | None = None
+    advice: Advice | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -38,9 +38,9 @@ HEAD
     typed 'auspex predict --machine aurora --stack megatron-deepspeed --workload my-model.json --plan my-plan/best.json --tiles 96 --out my-step'
     typed 'auspex emit --machine aurora --stack megatron-deepspeed --workload my-model.json --plan my-plan/best.json --tiles 96 --format megatron-lm --job pbs --steps 1000 --out job.pbs'
     typed 'cat job.pbs'
-    typed 'auspex explore --no-browser --json > address.json & sleep 2; cat address.json
-auspex_port=$(grep -o "127.0.0.1:[0-9]*" address.json | head -1 | cut -d: -f2); token=$(grep -o "token=[^\"&]*" address.json | head -1)
-exec 3<>/dev/tcp/127.0.0.1/$auspex_port; printf "GET /?%s HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nConnection: close\r\n\r\n" "$token" "$auspex_port" >&3
+    typed 'auspex explore --json > address.json & sleep 2; cat address.json
+port=$(grep -o "127.0.0.1:[0-9]*" address.json | cut -d: -f2); page=$(grep -o "/[0-9a-f]\{32\}/" address.json)
+exec 3<>/dev/tcp/127.0.0.1/$port; printf "GET %s HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nConnection: close\r\n\r\n" "$page" "$port" >&3
 tr -d "\r" <&3 | grep -E -o "^HTTP.*|<title>[^<]*</title>"; kill -INT %1; wait %1; echo "exit code $?"'
 } >"$work/document.md"
 cp "$work/document.md" "$file"

@@ -41,7 +41,7 @@ HEAD
     typed 'auspex explore --json > address.json & sleep 2; cat address.json
 port=$(grep -o "127.0.0.1:[0-9]*" address.json | cut -d: -f2); page=$(grep -o "/[0-9a-f]\{32\}/" address.json)
 exec 3<>/dev/tcp/127.0.0.1/$port; printf "GET %s HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nConnection: close\r\n\r\n" "$page" "$port" >&3
-tr -d "\r" <&3 | grep -E -o "^HTTP.*|<title>[^<]*</title>"; kill -INT %1; wait %1; echo "exit code $?"'
+tr -d "\r" <&3 | grep -E -o "^HTTP.*|<title>[^<]*</title>"; kill %1; wait %1; echo "exit code $?"'
 } >"$work/document.md"
 cp "$work/document.md" "$file"
 echo "written to $1"

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/output/prediction_output.hpp"
+#include "schedule/bindings/bindings.hpp"
 #include "launch/input_files.hpp"
 #include "sim/predict/predict.hpp"
 
@@ -34,7 +34,7 @@ auspex::predict::Prediction predict_in_cpp(const Job& job) {
                                     load_document("workload", job.model, {}), load_document("plan", job.model, {}));
     inputs.plan.dp = 0;  // follows from the tiles
     return auspex::predict::predict(
-               inputs, {.tiles = job.tiles, .sensitivity = false, .executor_runs = auspex::cli::executor_runs})
+               inputs, {.tiles = job.tiles, .sensitivity = false, .executor_runs = auspex::schedule::executor_runs})
         .prediction;
 }
 

@@ -23,6 +23,10 @@ class Sha256 {
 };
 
 /// The digest as 64 lower-case hexadecimal digits.
-[[nodiscard]] std::string sha256_hex(std::string_view bytes);
+[[nodiscard]] inline std::string sha256_hex(std::string_view bytes) {
+    Sha256 digest;
+    digest.add(bytes);
+    return digest.hex();
+}
 
 }  // namespace auspex

@@ -94,10 +94,4 @@ std::string Sha256::hex() const {
     return text;
 }
 
-std::string sha256_hex(std::string_view bytes) {
-    Sha256 digest;
-    digest.add(bytes);
-    return digest.hex();
-}
-
 }  // namespace auspex

@@ -34,21 +34,6 @@ std::string key_of(std::size_t role, const State& state) {
     return key;
 }
 
-void require_roles(const std::vector<std::string>& overrides) {
-    for (const std::string& text : overrides) {
-        const std::string role = interop::split_override(text).role;
-        if (std::find(kRoles.begin(), kRoles.end(), role) == kRoles.end()) {
-            throw InputError("--set " + printable(text),
-                             "found the role \"" + printable(role) + "\"; expected machine, stack, workload or plan");
-        }
-    }
-}
-
-bool sets_dp(const std::vector<std::string>& overrides) {
-    return std::any_of(overrides.begin(), overrides.end(),
-                       [](const std::string& text) { return text.starts_with("plan.dp="); });
-}
-
 }  // namespace
 
 State read_state(const JsonValue& request) {
@@ -67,7 +52,7 @@ State read_state(const JsonValue& request) {
             set->fail("at most " + std::to_string(kMostOverrides) + " overrides");
         }
     }
-    require_roles(state.overrides);
+    interop::require_roles(state.overrides, {kRoles.begin(), kRoles.end()});
     return state;
 }
 
@@ -139,7 +124,7 @@ models::Inputs Session::inputs(const State& state) {
     renew(2, kept_->workload_document, kept_->workload, models::load_workload);
     renew(3, kept_->plan_document, kept_->plan, models::load_plan);
     models::Inputs inputs = *kept_;
-    if (state.tiles > 0 && !sets_dp(state.overrides)) {
+    if (state.tiles > 0 && !interop::value_set(state.overrides, "plan", "dp")) {
         inputs.plan.dp = 0;  // it follows the tiles, as on a command line
     }
     return inputs;

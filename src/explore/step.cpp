@@ -81,10 +81,7 @@ std::string step_answer(Session& session, const State& state) {
     options.tiles = state.tiles;
     options.sensitivity = false;
     options.timeline = true;
-    options.executor_runs = [](const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
-                               const schedule::Program& program) {
-        return unbound_operations(workload, plan, stack, program).empty();
-    };
+    options.executor_runs = schedule::executor_runs;
     const predict::PredictResult result = predict::predict(inputs, options);
     const report::TimelineData timeline = report::timeline_data("Timeline of the step, a band for each pipeline stage",
                                                                 {{"", &*result.timeline}}, kTimelineBytes);

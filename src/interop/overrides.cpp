@@ -1,6 +1,7 @@
 /// @file Documents with overrides.
 #include "interop/overrides.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -15,6 +16,30 @@ Override split_override(const std::string& text) {
         throw InputError("--set " + text, "found no ROLE.PATH=VALUE; for example: --set plan.pp=4");
     }
     return {text.substr(0, dot), text.substr(dot + 1, equals - dot - 1), text.substr(equals + 1)};
+}
+
+std::optional<std::string> value_set(const std::vector<std::string>& overrides, const std::string& role,
+                                     const std::string& path) {
+    std::optional<std::string> value;
+    for (const std::string& text : overrides) {
+        if (const Override parts = split_override(text); parts.role == role && parts.path == path) {
+            value = parts.value;
+        }
+    }
+    return value;
+}
+
+void require_roles(const std::vector<std::string>& overrides, const std::vector<std::string>& roles) {
+    for (const std::string& text : overrides) {
+        const Override parts = split_override(text);
+        if (std::find(roles.begin(), roles.end(), parts.role) == roles.end()) {
+            std::string list;
+            for (const std::string& role : roles) {
+                list += (list.empty() ? "" : ", ") + role;
+            }
+            throw InputError("--set " + text, "found the role \"" + parts.role + "\"; expected one of " + list);
+        }
+    }
 }
 
 ImportedWorkload import_workload(JsonDocument config, const std::vector<std::string>& overrides) {

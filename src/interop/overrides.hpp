@@ -1,5 +1,6 @@
 #pragma once
 /// @file Fields of input files that are to have another value, as `--set` says it.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,12 @@ struct Override {
 };
 /// Of "ROLE.PATH=VALUE". Throws InputError.
 [[nodiscard]] Override split_override(const std::string& text);
+
+/// What the last override of this field ("plan", "pp") makes it; nothing without one.
+[[nodiscard]] std::optional<std::string> value_set(const std::vector<std::string>& overrides, const std::string& role,
+                                                   const std::string& path);
+/// Throws InputError unless every override reads ROLE.PATH=VALUE with one of the roles.
+void require_roles(const std::vector<std::string>& overrides, const std::vector<std::string>& roles);
 
 /// The workload that a config.json of Hugging Face says (hugging_face.hpp). An override of a key that it has, or of
 /// sequence_length, changes the config, any other one the workload that comes of it.

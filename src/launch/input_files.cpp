@@ -116,30 +116,6 @@ std::set<std::string> input_names(const std::string& role) {
     return names;
 }
 
-std::optional<std::string> value_set(const std::vector<std::string>& overrides, const std::string& role,
-                                     const std::string& path) {
-    std::optional<std::string> value;
-    for (const std::string& text : overrides) {
-        if (const Override parts = split_override(text); parts.role == role && parts.path == path) {
-            value = parts.value;
-        }
-    }
-    return value;
-}
-
-void require_roles(const std::vector<std::string>& overrides, const std::vector<std::string>& roles) {
-    for (const std::string& text : overrides) {
-        const Override parts = split_override(text);
-        if (std::find(roles.begin(), roles.end(), parts.role) == roles.end()) {
-            std::string list;
-            for (const std::string& role : roles) {
-                list += (list.empty() ? "" : ", ") + role;
-            }
-            throw InputError("--set " + text, "found the role \"" + parts.role + "\"; expected one of " + list);
-        }
-    }
-}
-
 bool is_inline(const std::string& name) { return name.starts_with('{'); }
 
 std::string document_name(const std::string& role, const std::string& name) {

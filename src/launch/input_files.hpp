@@ -23,12 +23,9 @@ namespace auspex::launch {
 
 using interop::import_workload;
 using interop::Override;
+using interop::require_roles;
 using interop::split_override;
-/// What the last override of this field ("plan", "pp") makes it; nothing without one.
-[[nodiscard]] std::optional<std::string> value_set(const std::vector<std::string>& overrides, const std::string& role,
-                                                   const std::string& path);
-/// Throws InputError unless every override reads ROLE.PATH=VALUE with one of the roles.
-void require_roles(const std::vector<std::string>& overrides, const std::vector<std::string>& roles);
+using interop::value_set;
 
 /// True for an input that is given as its own JSON text instead of by name: anything that begins with "{".
 [[nodiscard]] bool is_inline(const std::string& name);

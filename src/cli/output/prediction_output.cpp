@@ -10,7 +10,6 @@
 #include "cli/flags/input_flags.hpp"
 #include "report/parts/text.hpp"
 #include "report/scaling/waterfall.hpp"
-#include "schedule/bindings/bindings.hpp"
 
 namespace auspex::cli {
 namespace {
@@ -256,11 +255,6 @@ void write_memory(JsonWriter& json, const predict::MemoryReport& memory) {
 
 std::string right(const std::string& text, std::size_t width) { return blank(text, width) + text; }
 std::string left(const std::string& text, std::size_t width) { return text + blank(text, width); }
-
-bool executor_runs(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
-                   const schedule::Program& program) {
-    return unbound_operations(workload, plan, stack, program).empty();
-}
 
 void write_names(JsonWriter& json, const models::Inputs& inputs, const Options& options) {
     json.member("machine", inputs.machine.name).member("stack", inputs.stack.name);

@@ -23,10 +23,6 @@ void write_run(JsonWriter& json, const predict::Prediction& prediction);
 void print_prediction(std::ostream& out, const predict::Prediction& prediction, const models::Plan& plan,
                       const std::string& title);
 
-/// What PredictOptions asks: whether exec has nothing against the program.
-[[nodiscard]] bool executor_runs(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
-                                 const schedule::Program& program);
-
 /// Text in a column of `width` characters (UTF-8), to its right edge or to its left.
 [[nodiscard]] std::string right(const std::string& text, std::size_t width);
 [[nodiscard]] std::string left(const std::string& text, std::size_t width);

@@ -154,6 +154,11 @@ std::vector<std::string> unbound_operations(const models::Workload& workload, co
     return found.take();
 }
 
+bool executor_runs(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
+                   const Program& program) {
+    return unbound_operations(workload, plan, stack, program).empty();
+}
+
 std::vector<std::string> refused_settings(const models::Workload& w, const models::Plan& p,
                                           const models::Stack& stack) {
     Findings found;

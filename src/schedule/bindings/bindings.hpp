@@ -13,6 +13,10 @@ namespace auspex::schedule {
 [[nodiscard]] std::vector<std::string> unbound_operations(const models::Workload& workload, const models::Plan& plan,
                                                           const models::Stack& stack, const Program& program);
 
+/// Whether there is nothing of that: what predictions call executor_proven.
+[[nodiscard]] bool executor_runs(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
+                                 const Program& program);
+
 /// What a run refuses although every operation is bound, likewise: a stack that would change weights by gradients that
 /// nobody has looked at, or that leaves the loss of several ranks apart; routing that cannot be forced on tokens.
 [[nodiscard]] std::vector<std::string> refused_settings(const models::Workload& workload, const models::Plan& plan,

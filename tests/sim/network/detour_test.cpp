@@ -124,18 +124,19 @@ TEST(Detour, a_pair_alone_is_bounded_by_the_links_that_leave_it) {
 }
 
 /// `flows` from the first switch or group to the second, of ranks that have a window of bytes on their way.
-FlowPattern windowed(bool groups, int flows) {
+FlowPattern windowed(bool groups, int flows, double window_bytes = kWindow) {
     models::Machine machine = four_switches(groups, models::RoutingKind::kAdaptive);
     machine.fabric.detour_delay_s = kDelay;
     machine.fabric.local_detour_delay_s = kLocalDelay;
     machine.node.nic_bytes_per_s = kRank;
     models::Stack stack = plain_stack();
-    stack.rank_window_bytes = kWindow;
+    stack.rank_window_bytes = window_bytes;
     return Exchange(machine, {{0, 1, flows}}, stack).pattern;
 }
 
 // A rank's window w takes w / b to send and d to be heard of where its packets wait: rate = 1 / (1 / b + d / w). The
-// wait of a round ends with what its flows put on the direct links: n flows on C.
+// wait of a round ends with what its flows put on the direct links: n flows on C. It is bound by these links where d /
+// w is more than 1 / b, else by what bound it without the wait: a rank's own rate.
 TEST(Detour, windows_wait_for_direct_links_that_are_full) {
     for (const bool groups : {false, true}) {
         const int flows = groups ? 8 : 4;
@@ -145,7 +146,12 @@ TEST(Detour, windows_wait_for_direct_links_that_are_full) {
         EXPECT_DOUBLE_EQ(full.waits[level].drain_s_per_byte, flows / kLink);
         EXPECT_EQ(full.waits[level].messages, 1);
         EXPECT_EQ(full.waits[1 - level].messages, 0);
-        EXPECT_EQ(full.bottleneck, full.waits[level].link);
+    }
+    // Of the wait to the sending of a window; with flows whose other bounds are not reached.
+    for (const auto& [ratio, flows] : {std::pair(0.9, 5), std::pair(1.1, 6)}) {
+        const FlowPattern one = windowed(true, flows, kDelay * kRank / ratio);
+        EXPECT_DOUBLE_EQ(one.solo_rate, kRank / (1 + ratio));
+        EXPECT_EQ(one.bottleneck == one.waits[static_cast<std::size_t>(DetourLevel::kGroups)].link, ratio > 1);
     }
 }
 
@@ -154,7 +160,11 @@ TEST(Detour, windows_wait_for_direct_links_that_are_full) {
 TEST(Detour, a_few_ranks_share_the_direct_links_and_wait_no_longer) {
     for (const int flows : {3, 4, 5}) {
         const double share = std::max(kLink / flows, 1 / (1 / kRank + kDelay / kWindow));
-        EXPECT_DOUBLE_EQ(windowed(true, flows).solo_rate, share) << flows;
+        const FlowPattern few = windowed(true, flows);
+        EXPECT_DOUBLE_EQ(few.solo_rate, share) << flows;
+        // Five leave the links to all other groups full, too.
+        const std::uint32_t shared = few.waits[static_cast<std::size_t>(DetourLevel::kGroups)].link;
+        EXPECT_EQ(few.bottleneck == shared, flows < 5) << flows;
     }
 }
 

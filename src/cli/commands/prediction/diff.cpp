@@ -15,6 +15,7 @@
 #include "launch/output_locks.hpp"
 #include "report/difference/difference_page.hpp"
 #include "report/difference/difference_text.hpp"
+#include "schedule/bindings/bindings.hpp"
 #include "workflows/difference/operands.hpp"
 
 namespace auspex::cli {
@@ -79,7 +80,7 @@ workflows::DifferenceRequest request_of(const Options& options, const std::strin
         return load_all(one);
     };
     request.options.tiles = options.tiles.empty() ? 0 : options.tiles.front();
-    request.options.executor_runs = executor_runs;
+    request.options.executor_runs = schedule::executor_runs;
     request.options.timeline = request.options.play_every_operation = !options.out.empty();
     return request;
 }

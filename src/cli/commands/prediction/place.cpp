@@ -13,6 +13,7 @@
 #include "report/parts/text.hpp"
 #include "report/parts/text_table.hpp"
 #include "report/scaling/placement_report.hpp"
+#include "schedule/bindings/bindings.hpp"
 
 namespace auspex::cli {
 namespace {
@@ -30,7 +31,7 @@ report::PlacedStep place(const models::Inputs& inputs, const PlacementArgument& 
     step.placement = placement.text;
     predict::PredictOptions options;
     options.tiles = tiles;
-    options.executor_runs = executor_runs;
+    options.executor_runs = schedule::executor_runs;
     step.prediction = predict::predict(changed, options).prediction;
     return step;
 }

@@ -6,9 +6,9 @@
 
 #include "base/error.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/commands/prediction/override_notes.hpp"
 #include "cli/commands/prediction/predict_traces.hpp"
 #include "cli/flags/input_flags.hpp"
-#include "cli/flags/override_notes.hpp"
 #include "cli/output/advice_output.hpp"
 #include "cli/output/csv_file.hpp"
 #include "cli/output/prediction_output.hpp"
@@ -17,6 +17,7 @@
 #include "launch/output_locks.hpp"
 #include "launch/progress_line.hpp"
 #include "launch/train/child_run.hpp"
+#include "schedule/bindings/bindings.hpp"
 
 namespace auspex::cli {
 namespace {
@@ -44,7 +45,7 @@ predict::PredictResult predict_with(const Options& options, const models::Inputs
     predict::PredictOptions wanted;
     wanted.tiles = options.tiles.empty() ? 0 : options.tiles.front();
     wanted.run_tokens = options.tokens;
-    wanted.executor_runs = executor_runs;
+    wanted.executor_runs = schedule::executor_runs;
     wanted.sensitivity = !options.no_sensitivity;
     wanted.timeline = wants_timeline;
     wanted.trace_details = !options.trace.empty();

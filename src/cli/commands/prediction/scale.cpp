@@ -21,6 +21,7 @@
 #include "report/parts/text.hpp"
 #include "report/scaling/scaling_report.hpp"
 #include "report/scaling/waterfall.hpp"
+#include "schedule/bindings/bindings.hpp"
 
 namespace auspex::cli {
 namespace {
@@ -272,7 +273,7 @@ void run_scale(const Options& options) {
         points.emplace_back().prediction = predict::predict(sizes[i], {.tiles = options.tiles[i],
                                                                        .run_tokens = options.tokens,
                                                                        .sensitivity = !options.no_sensitivity,
-                                                                       .executor_runs = executor_runs})
+                                                                       .executor_runs = schedule::executor_runs})
                                                .prediction;
     }
     fill_efficiencies(points, sizes, options.tiles);

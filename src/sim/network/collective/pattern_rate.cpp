@@ -64,10 +64,13 @@ void PatternBuilder::find_rate(FlowPattern& pattern) {
 ///   rate = 1 / (messages / b + sum over levels of min(crossing * d / w, what is left of n / C))
 /// The second of the two is the share C / n that n flows have of direct links C without any detour: ranks that leave
 /// these no longer full do not wait. Of a rank's messages as many as any rank has are taken to cross between groups,
-/// the others between switches. Source: the packets of bench/packets, tests/packets/full_pair_test.cpp.
+/// the others between switches. Bound by the full links is what has no more than their share, or waits longer than it
+/// takes to send; else what bound it without the wait still does. Source: the packets of bench/packets,
+/// tests/packets/full_pair_test.cpp.
 void PatternBuilder::wait_in_windows(FlowPattern& pattern) const {
     const double free_s_per_byte = pattern.messages / fabric_.rank_bytes_per_s();
     double waiting_s_per_byte = 0;
+    bool has_share_only = false;
     std::uint32_t full = kNoLink;
     int others = pattern.messages;
     for (const DetourLevel level : {DetourLevel::kGroups, DetourLevel::kSwitches}) {
@@ -76,14 +79,16 @@ void PatternBuilder::wait_in_windows(FlowPattern& pattern) const {
         others -= crossing;
         if (crossing > 0 && wait.drain_s_per_byte > 0) {
             const double windows = crossing * fabric_.detour_delay_s(level) / fabric_.rank_window_bytes();
-            waiting_s_per_byte += std::min(windows, std::max(0.0, wait.drain_s_per_byte - free_s_per_byte));
+            const double most = std::max(0.0, wait.drain_s_per_byte - free_s_per_byte);
+            waiting_s_per_byte += std::min(windows, most);
+            has_share_only = has_share_only || windows >= most;
             full = full == kNoLink ? wait.link : full;
         }
     }
     const double without = pattern.solo_rate, rate = 1 / (free_s_per_byte + waiting_s_per_byte);
     if (waiting_s_per_byte > 0 && rate < without) {
         pattern.solo_rate = rate;
-        pattern.bottleneck = full;
+        pattern.bottleneck = has_share_only || waiting_s_per_byte > free_s_per_byte ? full : pattern.bottleneck;
         pattern.window_s_per_byte = 1 / rate - 1 / without;
     }
 }

@@ -1,5 +1,5 @@
 /// @file The same job without one --set after the other.
-#include "cli/flags/override_notes.hpp"
+#include "cli/commands/prediction/override_notes.hpp"
 
 #include <algorithm>
 

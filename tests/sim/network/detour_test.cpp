@@ -148,7 +148,7 @@ TEST(Detour, windows_wait_for_direct_links_that_are_full) {
         EXPECT_EQ(full.waits[1 - level].messages, 0);
     }
     // Of the wait to the sending of a window; with flows whose other bounds are not reached.
-    for (const auto& [ratio, flows] : {std::pair(0.9, 5), std::pair(1.1, 6)}) {
+    for (const auto& [ratio, flows] : {std::pair(0.5, 4), std::pair(1.1, 6)}) {
         const FlowPattern one = windowed(true, flows, kDelay * kRank / ratio);
         EXPECT_DOUBLE_EQ(one.solo_rate, kRank / (1 + ratio));
         EXPECT_EQ(one.bottleneck == one.waits[static_cast<std::size_t>(DetourLevel::kGroups)].link, ratio > 1);

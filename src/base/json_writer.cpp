@@ -1,44 +1,63 @@
 /// @file Brackets, commas and line breaks.
 #include "base/json_writer.hpp"
 
-#include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "base/error.hpp"
 #include "base/json.hpp"
 
 namespace auspex {
+namespace {
+
+/// Characters that are kept before the stream gets them: a write of each would cost more than the rest.
+constexpr std::size_t kKept = 1U << 16U;
+
+}  // namespace
 
 std::int64_t whole(double count) { return std::llround(count); }
 
 JsonWriter::JsonWriter(std::ostream& out, JsonLayout layout) : out_(out), layout_(layout) {}
 
-JsonWriter::~JsonWriter() { out_ << '\n'; }
+JsonWriter::~JsonWriter() {
+    text_ += '\n';
+    flush();
+}
+
+void JsonWriter::flush() {
+    out_.write(text_.data(), static_cast<std::streamsize>(text_.size()));
+    text_.clear();
+}
 
 /// Between members, and beside the brackets of what has any.
 void JsonWriter::new_line(bool after_member) {
     if (layout_ == JsonLayout::kIndented) {
-        constexpr std::string_view kBlanks = "                                ";
-        out_.put('\n');
-        for (std::size_t left = 2 * is_empty_.size(); left > 0; left -= std::min(left, kBlanks.size())) {
-            out_.write(kBlanks.data(), static_cast<std::streamsize>(std::min(left, kBlanks.size())));
-        }
+        text_ += '\n';
+        text_.append(2 * is_empty_.size(), ' ');
     } else if (after_member) {
-        out_ << ' ';
+        text_ += ' ';
     }
 }
 
-JsonWriter& JsonWriter::raw(std::string_view text) {
+/// What stands in front of a key or a value.
+void JsonWriter::separate() {
     if (!after_key_ && !is_empty_.empty()) {
         const bool after_member = !is_empty_.back();
         if (after_member) {
-            out_.put(',');
+            text_ += ',';
         }
         new_line(after_member);
         is_empty_.back() = false;
     }
     after_key_ = false;
-    out_.write(text.data(), static_cast<std::streamsize>(text.size()));
+    if (text_.size() > kKept) {
+        flush();
+    }
+}
+
+JsonWriter& JsonWriter::raw(std::string_view text) {
+    separate();
+    text_ += text;
     return *this;
 }
 
@@ -55,7 +74,7 @@ JsonWriter& JsonWriter::end(char bracket) {
     if (!was_empty) {
         new_line(false);
     }
-    out_ << bracket;
+    text_ += bracket;
     return *this;
 }
 
@@ -65,12 +84,18 @@ JsonWriter& JsonWriter::begin_array() { return begin('['); }
 JsonWriter& JsonWriter::end_array() { return end(']'); }
 
 JsonWriter& JsonWriter::key(std::string_view name) {
-    raw(json_quote(name)).out_ << ": ";
+    value(name);
+    text_ += ": ";
     after_key_ = true;
     return *this;
 }
 
-JsonWriter& JsonWriter::value(std::string_view text) { return raw(json_quote(text)); }
+JsonWriter& JsonWriter::value(std::string_view text) {
+    separate();
+    append_quoted(text_, text);
+    return *this;
+}
+
 JsonWriter& JsonWriter::value(double number) { return raw(json_number(number)); }
 JsonWriter& JsonWriter::value(std::int64_t number) { return raw(std::to_string(number)); }
 JsonWriter& JsonWriter::value(std::uint64_t number) { return raw(std::to_string(number)); }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <ostream>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,7 +14,8 @@ namespace auspex {
 
 enum class JsonLayout : std::uint8_t { kIndented, kOneLine };
 
-/// Members are written as they come: the caller opens and closes objects and arrays in pairs. A line break ends it.
+/// Members are written as they come: the caller opens and closes objects and arrays in pairs. A line break ends it. The
+/// stream has all of it when the writer is gone, not before.
 class JsonWriter {
  public:
     explicit JsonWriter(std::ostream& out, JsonLayout layout = JsonLayout::kIndented);
@@ -51,9 +53,12 @@ class JsonWriter {
     JsonWriter& begin(char bracket);
     JsonWriter& end(char bracket);
     JsonWriter& raw(std::string_view text);
+    void separate();
     void new_line(bool after_member);
+    void flush();
 
     std::ostream& out_;
+    std::string text_;  ///< not yet in the stream
     JsonLayout layout_;
     std::vector<bool> is_empty_;  ///< of each open object or array
     bool after_key_ = false;

@@ -5,6 +5,7 @@
 #include <boost/program_options.hpp>
 #include <iostream>
 #include <map>
+#include <mutex>
 #include <sstream>
 
 #include "base/closest_word.hpp"
@@ -27,9 +28,9 @@ bool takes(const Command& command, Flag flag) {
     return has(command.required) || has(command.optional);
 }
 
-po::options_description describe(const Command& command) {
+po::options_description describe(const std::vector<CommandFlag>& flags) {
     po::options_description description("Flags", 110, 60);
-    for (const CommandFlag& flag : flags_of(command)) {
+    for (const CommandFlag& flag : flags) {
         const FlagText& text = flag.text;
         if (text.value == nullptr) {
             description.add_options()(text.name, text.meaning.c_str());
@@ -46,6 +47,25 @@ po::options_description describe(const Command& command) {
         }
     }
     return description;
+}
+
+/// What a command takes, in our words and in Boost's.
+struct Grammar {
+    std::vector<CommandFlag> flags;
+    po::options_description description;
+};
+
+/// Made once for each command of commands(): callers of answer_of come often.
+const Grammar& grammar_of(const Command& command) {
+    static std::mutex mutex;
+    static std::map<const Command*, Grammar> grammars;
+    const std::scoped_lock lock(mutex);
+    const auto found = grammars.find(&command);
+    if (found != grammars.end()) {
+        return found->second;
+    }
+    const std::vector<CommandFlag> flags = flags_of(command);
+    return grammars.emplace(&command, Grammar{flags, describe(flags)}).first->second;
 }
 
 /// --tiles, --ranks or -n: what a search's number of tiles was given with. Throws InputError where two of them were.
@@ -94,13 +114,13 @@ std::string first_example(const Command& command) {
 
 po::variables_map read_arguments(const Command& command, const std::vector<std::string>& arguments) {
     const std::string where = std::string("auspex ") + command.name;
-    const po::options_description description = describe(command);
+    const Grammar& grammar = grammar_of(command);
     auto operand = command.operands.begin();
     po::variables_map values;
     try {
         namespace style = po::command_line_style;
         auto parsed = po::command_line_parser(with_long_names(command, arguments))
-                          .options(description)
+                          .options(grammar.description)
                           .style(style::allow_long | style::long_allow_adjacent | style::long_allow_next)
                           .run();
         for (po::option& option : parsed.options) {
@@ -116,7 +136,7 @@ po::variables_map read_arguments(const Command& command, const std::vector<std::
         po::store(parsed, values);
     } catch (const po::unknown_option& error) {
         std::vector<std::string> flags;
-        for (const CommandFlag& flag : flags_of(command)) {
+        for (const CommandFlag& flag : grammar.flags) {
             flags.push_back("--" + std::string(flag.text.name));
         }
         throw InputError(where, "found the unknown flag " + error.get_option_name() + "; --help lists the flags" +
@@ -209,7 +229,7 @@ Options parse_options(const Command& command, const std::vector<std::string>& ar
     const po::variables_map values = read_arguments(command, arguments);
     const GivenFlags given(values);
     const bool has_alone = command.alone && given.has(text_of(*command.alone).name);
-    for (const CommandFlag& flag : flags_of(command)) {
+    for (const CommandFlag& flag : grammar_of(command).flags) {
         if (given.has(flag.text.name)) {
             store_given(options, flag, given);
         } else if (flag.is_required && !has_alone && !is_replaced(flag.flag, given)) {
@@ -236,7 +256,7 @@ std::string help_of(const Command& command) {
     if (command.alone) {
         out << "; or --" << text_of(*command.alone).name << " alone";
     }
-    out << "\n\n" << describe(command) << "\nExample:\n  " << command.example << "\n";
+    out << "\n\n" << grammar_of(command).description << "\nExample:\n  " << command.example << "\n";
     return out.str();
 }
 

@@ -75,6 +75,9 @@ JsonWriter& JsonWriter::end(char bracket) {
         new_line(false);
     }
     text_ += bracket;
+    if (is_empty_.empty()) {
+        flush();
+    }
     return *this;
 }
 

@@ -15,7 +15,7 @@ namespace auspex {
 enum class JsonLayout : std::uint8_t { kIndented, kOneLine };
 
 /// Members are written as they come: the caller opens and closes objects and arrays in pairs. A line break ends it. The
-/// stream has all of it when the writer is gone, not before.
+/// stream has all of it once the outermost of them is closed, not before.
 class JsonWriter {
  public:
     explicit JsonWriter(std::ostream& out, JsonLayout layout = JsonLayout::kIndented);

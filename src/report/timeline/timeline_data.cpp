@@ -47,16 +47,24 @@ Lanes lanes_of(const schedule::Timeline& timeline) {
     for (const schedule::Track& track : timeline.tracks) {
         by_track.push_back({track.role, track.stream, {}});
     }
-    std::map<std::pair<std::size_t, std::uint32_t>, std::size_t> kinds;  // by group and name
+    constexpr std::size_t kUnknown = ~std::size_t{0};
+    const std::size_t names = timeline.names.size();
+    std::vector<std::size_t> kinds(kOperationGroups * names, kUnknown);           // by group and name
+    std::vector<std::size_t> on_tracks(timeline.tracks.size() * names, kUnknown);  // the same, looked up once a track
     for (const schedule::Span& span : timeline.spans) {
-        const std::string& name = timeline.names[span.name];
-        const std::size_t group = operation_group(timeline.tracks[span.track].stream, name);
-        const auto [known, is_new] = kinds.try_emplace({group, span.name}, out.kinds.size());
-        if (is_new) {
-            out.kinds.push_back({name, group});
+        std::size_t& kind = on_tracks[span.track * names + span.name];
+        if (kind == kUnknown) {
+            const std::string& name = timeline.names[span.name];
+            const std::size_t group = operation_group(timeline.tracks[span.track].stream, name);
+            std::size_t& known = kinds[group * names + span.name];
+            if (known == kUnknown) {
+                known = out.kinds.size();
+                out.kinds.push_back({name, group});
+            }
+            kind = known;
         }
         by_track[span.track].pieces.push_back(
-            {known->second, span.micro_batch, span.layer, span.start, span.end, span.end - span.start});
+            {kind, span.micro_batch, span.layer, span.start, span.end, span.end - span.start});
     }
     out.first_merged = out.kinds.size();
     for (std::size_t group = 0; group < kOperationGroups; ++group) {
@@ -64,8 +72,10 @@ Lanes lanes_of(const schedule::Timeline& timeline) {
     }
     for (Lane& lane : by_track) {
         if (!lane.pieces.empty()) {
-            std::ranges::stable_sort(lane.pieces, {},
-                                     [](const Piece& piece) { return std::pair(piece.start, piece.end); });
+            const auto order = [](const Piece& piece) { return std::pair(piece.start, piece.end); };
+            if (!std::ranges::is_sorted(lane.pieces, {}, order)) {
+                std::ranges::stable_sort(lane.pieces, {}, order);
+            }
             out.lanes.push_back(std::move(lane));
         }
     }

@@ -11,7 +11,7 @@ const state = Object.fromEntries([...ROLES, "tiles"].map(key => [key, start[key]
 const overrides = new Map(start.set.map(text => [text.slice(0, text.indexOf("=")), text.slice(text.indexOf("=") + 1)]));
 const places = {constants: byId("constant-fields"), plan: byId("plan-fields")};
 const page = Math.random().toString(36).slice(2);
-let fields = new Map(), jobFields = new Map(), version = 0, drawn = -1, curved = -1, since = null, busy = false, well = false, curving = false, lastCurve = 0;
+let fields = new Map(), jobFields = new Map(), version = 0, drawn = -1, curved = -1, since = null, busy = false, well = false, curving = false, stepping = null, lastCurve = 0;
 
 const request = what => ({ask: what, ...state, set: [...overrides].map(([field, text]) => field + "=" + text)});
 const inRequest = what => ({...request(what), page, number: version});
@@ -66,6 +66,7 @@ async function curve() {
     try {
         const found = await ask({...inRequest("curve"), page: mayDrop ? page : page + "-late"});
         if (found.outdated) return;
+        if (drawn !== asked) await stepping;  // which says the tiles
         auspexExplore.showCurve(found, auspexExplore.tiles);
         if (asked === version) timed(auspexExplore.times.curve, auspexExplore.began);
     } catch (error) {
@@ -74,18 +75,24 @@ async function curve() {
     curved = asked, lastCurve = performance.now();
     document.body.dataset.curved = asked;
 }
-async function followCurve() {
+/* Beside the first step of a movement, behind those that follow at once: there it would be dropped and slow them. */
+async function followCurve(isFirst) {
     if (curving) return;
     curving = true;
-    while (well && curved !== version && (drawn === version || performance.now() - lastCurve >= CURVE_WAITS)) await curve();
+    while (well && curved !== version && (isFirst || drawn === version || performance.now() - lastCurve >= CURVE_WAITS)) {
+        isFirst = false;
+        await curve();
+    }
     curving = false;
 }
 async function follow() {
     if (busy) return;
     busy = true;
-    while (drawn !== version) {
-        well = await step();
-        followCurve();
+    for (let isFirst = true; drawn !== version; isFirst = false) {
+        stepping = step();
+        followCurve(isFirst);
+        well = await stepping;
+        followCurve(false);
     }
     busy = false;
 }

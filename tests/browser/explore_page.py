@@ -1,7 +1,10 @@
 """The page of auspex explore in a browser: sliders are dragged, and what is drawn must be what auspex predict says.
-usage: explore_page.py AUSPEX ADDRESS        (ADDRESS as auspex explore printed it, or that of its file)"""
+usage: explore_page.py AUSPEX ADDRESS        (ADDRESS as auspex explore printed it, or that of its file)
+With the file axe.min.js in $AXE_CORE the accessibility checker axe-core looks at it, too."""
 
 import json
+import os
+import pathlib
 import subprocess
 import sys
 
@@ -57,6 +60,19 @@ def check_layout(page):
     unnamed = page.ask("""[...document.querySelectorAll("input, select, button")].filter(e => !e.closest("[hidden]") &&
         !(e.labels && e.labels.length) && !e.getAttribute("aria-label") && !e.textContent.trim()).map(e => e.outerHTML)""")
     check(not unnamed, f"without a name: {unnamed}")
+
+
+def check_access(page, what):
+    """No violation of any rule of axe-core, in light and dark."""
+    axe = os.environ.get("AXE_CORE")
+    if not axe:
+        return
+    page.ask(pathlib.Path(axe).read_text() + "; 0")
+    for scheme in ("light", "dark"):
+        page.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        found = page.ask("""axe.run(document, {resultTypes: ["violations"]}).then(found => found.violations.map(
+            one => one.id + " (" + one.impact + "): " + one.nodes.slice(0, 3).map(node => node.html.slice(0, 160)).join(" | ")))""")
+        faults.extend(f"{what}, {scheme}: {violation}" for violation in found)
 
 
 def put(page, field, text):
@@ -132,12 +148,15 @@ with Chromium() as page:
     times = page.ask("auspexExplore.times")
     check(times["step"] and times["curve"], "times are taken")
     print("milliseconds from input to picture:", {what: [round(t, 1) for t in list_] for what, list_ in times.items()})
+    page.ask("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    check_access(page, "1,280 pixels")
     check_fault(page)
     check_plan(page)
     check_other_machine(page)
     page.send("Emulation.setDeviceMetricsOverride", width=480, height=900, deviceScaleFactor=1, mobile=True)
     page.ask("document.querySelectorAll('details').forEach(one => { one.open = true; })")
     check_layout(page)
+    check_access(page, "480 pixels")
     faults += [fault for fault in page.faults() if "status of 400" not in fault]  # refusals that were asked for
 
 for fault in faults:

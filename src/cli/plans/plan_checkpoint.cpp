@@ -32,6 +32,9 @@ std::string search_key(const models::Inputs& inputs, const search::SpaceRequest&
     for (const std::string& field : std::set<std::string>(request.fixed.begin(), request.fixed.end())) {
         add(field);
     }
+    if (!request.filter.name.empty()) {
+        add(request.filter.name);
+    }
     return digest.hex();
 }
 

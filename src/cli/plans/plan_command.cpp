@@ -19,9 +19,11 @@ Command plan_command(void (*run)(const Options&)) {
         "  auspex plan --machine local --workload small-moe --ranks 8\n"
         "  auspex plan --against sweep.csv --machine hf-h100 --stack nanotron",
         {Flag::kMachine, Flag::kWorkload, Flag::kTilesRange},
-        {Flag::kNodesRange, Flag::kScenario, Flag::kStack, Flag::kGlobalBatch, Flag::kPlan, Flag::kWhere, Flag::kSet, Flag::kTop, Flag::kExhaustive,
-         Flag::kWhatIf, Flag::kTokens, Flag::kDeadline, Flag::kObjective, Flag::kVary, Flag::kAgainst,
-         Flag::kSearchCheckpoint, Flag::kSearchResume, Flag::kOut, Flag::kCsv, Flag::kJson},
+        {Flag::kNodesRange, Flag::kScenario,         Flag::kStack,        Flag::kGlobalBatch, Flag::kPlan,
+         Flag::kWhere,      Flag::kFormat,           Flag::kSet,          Flag::kTop,         Flag::kExhaustive,
+         Flag::kWhatIf,     Flag::kTokens,           Flag::kDeadline,     Flag::kObjective,   Flag::kVary,
+         Flag::kAgainst,    Flag::kSearchCheckpoint, Flag::kSearchResume, Flag::kOut,         Flag::kCsv,
+         Flag::kJson},
         run,
         {{Flag::kStack, "software stack file, or the name of one in stacks/; default: the machine's default_stack"},
          {Flag::kPlan,
@@ -30,6 +32,8 @@ Command plan_command(void (*run)(const Options&)) {
           "default: bf16 (on CPU cores fp32), even routing"},
          {Flag::kSet,
           "override a field; ROLE is machine, stack, workload or plan; a plan's field is then fixed; may be repeated"},
+         {Flag::kFormat,
+          "only plans that auspex emit writes for this framework: megatron-lm, optimus, torchtitan or deepspeed"},
          {Flag::kOut,
           "NAME.json: write the best one there, as a plan file; a folder: index.html, plans.json, best.json, "
           "memory.svg"}},

@@ -10,6 +10,7 @@
 #include "base/output_file.hpp"
 #include "base/units.hpp"
 #include "cli/output/plan_output.hpp"
+#include "interop/frameworks/frameworks.hpp"
 #include "launch/child_process.hpp"
 #include "launch/input_files.hpp"
 #include "launch/messages.hpp"
@@ -81,8 +82,29 @@ models::Inputs search_inputs(const Options& options) {
     return inputs;
 }
 
+namespace {
+
+/// Plans that `auspex emit --format WORD` writes.
+search::PlanFilter emitted_plans(const std::string& word) {
+    const interop::Framework& framework = interop::framework_named(word, "--format");
+    return {"--format " + word, [emit = framework.emit](const models::Machine& machine,
+                                                        const models::Workload& workload, const models::Plan& plan) {
+                try {
+                    static_cast<void>(emit({workload, plan, machine.node.tiles, 0, ""}));
+                    return true;
+                } catch (const InputError&) {
+                    return false;
+                }
+            }};
+}
+
+}  // namespace
+
 search::SpaceRequest search_request(const Options& options, int tiles) {
     search::SpaceRequest request;
+    if (!options.emit.format.empty()) {
+        request.filter = emitted_plans(options.emit.format);
+    }
     request.tiles = tiles;
     request.global_batch = options.global_batch;
     request.what_if = options.search.what_if;
@@ -156,9 +178,14 @@ void refuse_unfit(const Options& options, const models::Inputs& inputs, const se
     const std::optional<search::EvaluatedPlan> least = least_memory_plan(inputs, request);
     const search::EvaluatedPlan& smallest =
         least && least->memory_peak_bytes < result.smallest.memory_peak_bytes ? *least : result.smallest;
+    if (smallest.memory_peak_bytes <= result.capacity_bytes) {
+        throw InputError(request.filter.name,
+                         "found no plan that it takes and that fits; expected fewer fields that are fixed");
+    }
     const std::optional<int> tiles = nearest_tiles_that_fit(inputs, request);
+    const std::string taken = request.filter.name.empty() ? "" : " and that " + request.filter.name + " takes";
     throw InputError("memory of " + inputs.machine.name,
-                     "found no plan that fits: the smallest that was looked at takes " +
+                     "found no plan that fits" + taken + ": the smallest that was looked at takes " +
                          bytes_text(smallest.memory_peak_bytes) + " of " + bytes_text(result.capacity_bytes) + ", " +
                          bytes_text(smallest.memory_peak_bytes - result.capacity_bytes) + " too much (" +
                          plan_line(plan_of(smallest.candidate, inputs.plan), inputs.workload.num_experts > 0) +

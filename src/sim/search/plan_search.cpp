@@ -193,7 +193,8 @@ class Search {
         std::vector<Bounded> plans = plans_of(shape, floor);
         std::sort(plans.begin(), plans.end());
         for (const std::uint8_t recompute : kRecomputes) {
-            const auto found = std::ranges::find(plans, recompute, [](const Bounded& b) { return b.plan.recompute; });
+            const auto found = std::ranges::find_if(
+                plans, [&](const Bounded& b) { return b.plan.recompute == recompute && space_.passes(b.plan); });
             if (found != plans.end() && found->bound_s <= options_.most_s && !has_to_stop()) {
                 evaluate_alone(*found);
             }
@@ -207,7 +208,7 @@ class Search {
             tbb::parallel_for(std::size_t{0}, around.size(), [&](std::size_t i) {
                 const auto& [plan, number] = around[i];
                 const double floor_s = GridFloor(inputs_, tables_.local(), plan).of(plan);
-                if (floor_s <= to_seconds(best.step) && !has_to_stop()) {
+                if (floor_s <= to_seconds(best.step) && !has_to_stop() && space_.passes(plan)) {
                     evaluate_alone({floor_s, number, plan});
                 }
             });
@@ -257,7 +258,7 @@ class Search {
                     continue;
                 }
                 plan.bound_s = lenses->raised(plan.bound_s, plan.plan, limit_s());
-                if (may_lead(plan.bound_s)) {
+                if (may_lead(plan.bound_s) && space_.passes(plan.plan)) {
                     left.push_back(plan);
                 }
             }
@@ -293,6 +294,9 @@ class Search {
         }
         if (board_.may_be_unfit(plan.bound_s)) {
             plan.bound_s = lenses.nearest(plan.bound_s, bounded.plan);
+        }
+        if (board_.may_be_unfit(plan.bound_s) && !space_.passes(bounded.plan)) {
+            return;
         }
         board_.add_unfit(plan);
     }

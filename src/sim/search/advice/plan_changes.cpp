@@ -138,8 +138,9 @@ std::vector<PlanChange> plan_changes(const models::Inputs& inputs, int tiles, in
     models::Inputs allowing = inputs;
     allowing.stack = overlapping(inputs.stack);
     std::vector<PlanChange> changes;
-    add_of_space(changes, inputs, allowing,
-                 {.tiles = tiles, .global_batch = global_batch, .where = {}, .fixed = {}, .what_if = true});
+    add_of_space(
+        changes, inputs, allowing,
+        {.tiles = tiles, .global_batch = global_batch, .where = {}, .fixed = {}, .what_if = true, .filter = {}});
     add_placements(changes, inputs.plan);
     add_precisions(changes, inputs);
     return changes;

@@ -203,7 +203,7 @@ class Mapping {
                        other.candidate.optimizer == plan.candidate.optimizer &&
                        (plan.candidate.recompute & ~other.candidate.recompute) == 0;
             });
-            if (is_hopeless) {
+            if (is_hopeless || !space_.passes(plan.candidate)) {
                 continue;
             }
             auto player = std::ranges::find_if(

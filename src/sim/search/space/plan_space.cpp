@@ -237,6 +237,12 @@ const std::vector<models::StageDeal>& PlanSpace::deals(int virtual_stages) {
     return found->second;
 }
 
+bool PlanSpace::passes(const Candidate& plan) const {
+    return request_.filter.name.empty() ||
+           request_.filter.passes(inputs_.machine, inputs_.workload,
+                                  resolve_plan(plan_of(plan, inputs_.plan), inputs_.workload, request_.tiles));
+}
+
 models::StageDeal PlanSpace::deal_of(const models::Plan& plan) const {
     const int stages = plan.pp * plan.virtual_stages;
     const auto known = deals_.find(stages);

@@ -3,6 +3,7 @@
 /// comes of a grid.
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -12,11 +13,20 @@
 
 namespace auspex::search {
 
+/// What else a plan has to be, such as one that a framework takes. Asked of plans that are about to be played only, as
+/// it may take long: others that are none stay in the counts of a space. From several threads at once.
+struct PlanFilter {
+    std::string name;  ///< of the flag that asks for it; empty: every plan passes
+    /// The plan is resolved.
+    std::function<bool(const models::Machine&, const models::Workload&, const models::Plan&)> passes;
+};
+
 struct SpaceRequest {
     int tiles = 0, global_batch = 0;  ///< global_batch: sequences of a step
     std::vector<Constraint> where;
     std::vector<std::string> fixed;  ///< fields of the plan that stay as the base has them
     bool what_if = false;            ///< optimizers, dispatches and kernels that the stack does not offer, too
+    PlanFilter filter;
 };
 
 /// The plans of a grid that differ in neither batch, schedule nor stages are neighbours; numbers are in order of
@@ -46,6 +56,8 @@ class PlanSpace {
     [[nodiscard]] std::vector<std::pair<Candidate, std::uint64_t>> neighbours_of(const Candidate& plan) const;
     /// The deal of the space that gives the stages of a plan their layers; the plan's own where there is none.
     [[nodiscard]] models::StageDeal deal_of(const models::Plan& plan) const;
+    /// By the request's filter.
+    [[nodiscard]] bool passes(const Candidate& plan) const;
     /// Grids and batches of which nothing comes, by reason.
     [[nodiscard]] const std::map<std::string, std::uint64_t>& rejected() const { return rejected_; }
 

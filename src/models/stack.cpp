@@ -316,7 +316,7 @@ std::string read_text(const JsonValue& parent, std::string_view key) {
 Stack load_stack(const JsonDocument& document) {
     const JsonValue root = document.root();
     root.allow_only({"name", "description", "kernels", "pipeline", "optimizer", "transport", "collectives", "processes",
-                     "can_overlap", "measured_on", "offers", "environment"});
+                     "can_overlap", "measured_on", "offers", "emit_format", "environment"});
     Stack stack;
     stack.file = document.name();
     stack.name = read_text(root, "name");
@@ -334,6 +334,10 @@ Stack load_stack(const JsonDocument& document) {
     read_can_overlap(root.at("can_overlap"), stack);
     stack.measured_on = read_text(root, "measured_on");
     read_offers(root.at("offers"), stack);
+    if (const auto format = root.find("emit_format")) {
+        static_cast<void>(format->as_one_of({"megatron-lm", "optimus", "torchtitan", "deepspeed"}));
+        stack.emit_format = format->as_string();
+    }
     if (const auto environment = root.find("environment")) {
         static_cast<void>(read_environment(*environment));  // for those who write scripts
     }

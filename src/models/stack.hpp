@@ -34,6 +34,8 @@ struct Stack {
     std::string measured_on;  ///< name of the machine on which its constants were measured or fitted; "none": nowhere
     /// What the software has, in the plan's words; a plan that asks for more is a what-if, and the prediction says so.
     std::vector<std::string> offers_expert_kernels, offers_optimizers, offers_dispatches;
+    /// Its word of `auspex emit --format`, which knows what its settings can say; may be empty.
+    std::string emit_format;
     // kernels
     double launch_s =
         0;  ///< host time to issue one kernel that the device cannot hide (added to machine's kernel_launch_s)

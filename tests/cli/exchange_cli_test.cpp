@@ -55,6 +55,23 @@ TEST_F(ExchangeCli, from_a_config_to_a_job_and_back) {
               JsonDocument::parse(predicted.out, "first").root().at("step_time_s").as_number(0, 1e6));
 }
 
+// What a search with --format finds, emit takes; without it the best plan recomputes attention, which Megatron-LM
+// cannot without the rest of a layer.
+TEST_F(ExchangeCli, a_searched_plan_is_one_that_its_framework_takes) {
+    const std::string model = folder_ + "model.json", plan = folder_ + "plan.json";
+    ASSERT_EQ(run("import hf '" + config("Qwen3-30B-A3B") + "' --sequence-length 4096 --out '" + model + "'").exit_code,
+              0);
+    const std::string job = " --machine aurora --stack megatron-deepspeed --workload '" + model + "' --tiles 96";
+    const std::string search = "plan --global-batch 96 --where pp=2,tp=1,ep=2,virtual_stages=1,stages=even --out '" + plan + "'" + job;
+    const std::string emit = "emit --format megatron-lm --job pbs --steps 10 --plan '" + plan + "'" + job;
+    ASSERT_EQ(run(search).exit_code, 0);
+    EXPECT_NE(run(emit).error.find("$.recompute: found \"attention\" without others"), std::string::npos);
+    ASSERT_EQ(run(search + " --format megatron-lm").exit_code, 0);
+    const Outcome emitted = run(emit);
+    EXPECT_EQ(emitted.exit_code, 0) << emitted.error;
+    EXPECT_NE(run(search + " --format megatron-ln").error.find("did you mean"), std::string::npos);
+}
+
 // 8 nodes of 12 tiles; the batch of 384 sequences over 384 replicas of the dense part, 256 nodes; a scenario holds all
 // of it.
 TEST_F(ExchangeCli, a_plan_goes_out_by_nodes_batch_and_scenario) {

@@ -11,6 +11,7 @@
 #include "base/units.hpp"
 #include "cli/output/plan_output.hpp"
 #include "cli/output/prediction_output.hpp"
+#include "interop/frameworks/frameworks.hpp"
 #include "report/parts/text.hpp"
 
 namespace auspex::cli {
@@ -34,8 +35,36 @@ std::vector<std::pair<std::string, std::string>> members_of(const models::Plan& 
     return members;
 }
 
+std::string joined(const std::vector<std::string>& words, const char* between) {
+    std::string text;
+    for (const std::string& word : words) {
+        text += (text.empty() ? "" : between) + word;
+    }
+    return text;
+}
+
+/// `stack.can_overlap=["dp"]`, where a plan overlaps streams that the stack cannot, which is refused without it.
+std::vector<std::string> overlap_set(const models::Plan& plan, const models::Stack& stack) {
+    const struct {
+        const char* word;
+        bool wanted, can;
+    } streams[] = {{"\"tp\"", plan.overlap_tp, stack.can_overlap_tp},
+                   {"\"ep\"", plan.overlap_ep, stack.can_overlap_ep},
+                   {"\"dp\"", plan.overlap_dp, stack.can_overlap_dp},
+                   {"\"pp\"", plan.overlap_pp, stack.can_overlap_pp}};
+    std::vector<std::string> words;
+    bool is_lacking = false;
+    for (const auto& [word, wanted, can] : streams) {
+        is_lacking = is_lacking || (wanted && !can);
+        if (wanted || can) {
+            words.emplace_back(word);
+        }
+    }
+    return is_lacking ? std::vector{"stack.can_overlap=[" + joined(words, ",") + "]"} : std::vector<std::string>{};
+}
+
 /// "plan.recompute=[]": of each member that is another, and of those that files need not have and `base` has not.
-std::vector<std::string> sets_of(const models::Plan& plan, const models::Plan& base) {
+std::vector<std::string> sets_of(const models::Plan& plan, const models::Plan& base, const models::Stack& stack) {
     const auto before = members_of(base);
     std::vector<std::string> sets;
     for (const auto& member : members_of(plan)) {
@@ -43,6 +72,7 @@ std::vector<std::string> sets_of(const models::Plan& plan, const models::Plan& b
             sets.push_back("plan." + member.first + "=" + member.second);
         }
     }
+    std::ranges::move(overlap_set(plan, stack), std::back_inserter(sets));
     return sets;
 }
 
@@ -50,14 +80,6 @@ models::Plan plan_as_is(const predict::Prediction& prediction, const models::Inp
     models::Plan plan = inputs.plan;
     plan.dp = prediction.dp;
     return plan;
-}
-
-std::string joined(const std::vector<std::string>& words, const char* between) {
-    std::string text;
-    for (const std::string& word : words) {
-        text += (text.empty() ? "" : between) + word;
-    }
-    return text;
 }
 
 std::string remark_on(const search::HelpfulPlan& change, const predict::Prediction& prediction,
@@ -82,9 +104,10 @@ std::string better_words(const search::HelpfulConstant& better) {
            format_quantity(constant.value * better.factor, constant.dimension);
 }
 
-void write_change(JsonWriter& json, const search::HelpfulPlan& change, const models::Plan& before) {
+void write_change(JsonWriter& json, const search::HelpfulPlan& change, const models::Plan& before,
+                  const models::Stack& stack) {
     json.begin_object().member("field", change.field).key("set").begin_array();
-    for (const std::string& set : sets_of(change.plan, before)) {
+    for (const std::string& set : sets_of(change.plan, before, stack)) {
         json.value(set);
     }
     json.end_array().member("step_time_s", change.step_time_s).member("mfu", change.mfu);
@@ -112,6 +135,16 @@ void print_rows(std::ostream& out, const std::vector<report::AdviceRow>& rows, b
 
 }  // namespace
 
+search::PlanLimits limits_of(const models::Inputs& inputs) {
+    if (inputs.stack.emit_format.empty()) {
+        return {};
+    }
+    return [&inputs, &framework = interop::framework_named(inputs.stack.emit_format, inputs.stack.file)](
+               const models::Plan& plan) {
+        return interop::refused_by(framework, inputs.workload, plan, inputs.machine.node.tiles);
+    };
+}
+
 int changes_wanted(const Options& options, const models::Machine& machine, int by_default) {
     const bool has_cores = machine.cpu.cores > 0;
     if (has_cores && options.predict.advice.value_or(0) > 0) {
@@ -128,16 +161,17 @@ report::AdviceRows advice_rows(const search::Advice& advice, const predict::Pred
     rows.tried = advice.tried;
     rows.fits = prediction.memory.fits;
     rows.without_gain = advice.without_gain;
+    rows.not_tried = advice.not_tried;
     const models::Plan base = plan_as_is(prediction, inputs);
     for (const search::HelpfulPlan& change : advice.plans) {
         (change.can_be_had() ? rows.plans : rows.not_to_be_had)
-            .push_back({joined(sets_of(change.plan, base), " "), change.step_time_s, change.mfu, change.gain,
-                        change.memory_peak_bytes, remark_on(change, prediction, inputs)});
+            .push_back({joined(sets_of(change.plan, base, inputs.stack), " "), change.step_time_s, change.mfu,
+                        change.gain, change.memory_peak_bytes, remark_on(change, prediction, inputs)});
     }
     models::Plan before = base;
     for (const search::HelpfulPlan& change : advice.one_after_another) {
-        rows.one_after_another.push_back({joined(sets_of(change.plan, before), " "), change.step_time_s, change.mfu,
-                                          change.gain, change.memory_peak_bytes});
+        rows.one_after_another.push_back({joined(sets_of(change.plan, before, inputs.stack), " "), change.step_time_s,
+                                          change.mfu, change.gain, change.memory_peak_bytes});
         before = change.plan;
     }
     for (const search::HelpfulConstant& better : advice.constants) {
@@ -159,20 +193,20 @@ void write_advice(JsonWriter& json, const search::Advice& advice, const predict:
     std::size_t had = 0, not_to_be_had = 0;
     for (const search::HelpfulPlan& change : advice.plans) {
         if ((change.can_be_had() ? had : not_to_be_had)++ < limit) {
-            write_change(json, change, base);
+            write_change(json, change, base, inputs.stack);
         }
     }
     json.end_array().key("one_after_another").begin_array();
     models::Plan before = base;
     for (std::size_t i = 0; i < std::min(limit, advice.one_after_another.size()); ++i) {
-        write_change(json, advice.one_after_another[i], before);
+        write_change(json, advice.one_after_another[i], before, inputs.stack);
         before = advice.one_after_another[i].plan;
     }
     json.end_array().key("without_gain").begin_array();
     for (const std::string& field : advice.without_gain) {
         json.value(field);
     }
-    json.end_array().key("constants").begin_array();
+    json.end_array().member("not_tried", advice.not_tried).key("constants").begin_array();
     for (std::size_t i = 0; i < std::min(limit, advice.constants.size()); ++i) {
         const search::HelpfulConstant& better = advice.constants[i];
         json.begin_object().member("path", better.constant.path).member("value", better.constant.value);
@@ -197,6 +231,9 @@ void print_advice(std::ostream& out, const report::AdviceRows& advice) {
     }
     if (!advice.without_gain.empty()) {
         out << "No gain (" << advice.tried << " changes tried): " << joined(advice.without_gain, ", ") << "\n";
+    }
+    if (!advice.not_tried.empty()) {
+        out << "Not tried: " << advice.not_tried << "\n";
     }
     if (advice.one_after_another.size() > 1) {
         out << "The best one, the best on top of it, and so on: each line with all those above it\n";

@@ -17,6 +17,10 @@ namespace auspex::cli {
 /// machine of CPU cores.
 [[nodiscard]] int changes_wanted(const Options& options, const models::Machine& machine, int by_default);
 
+/// What the settings of the stack's framework (models::Stack::emit_format) can say; nothing where it has none. The
+/// inputs must outlive it.
+[[nodiscard]] search::PlanLimits limits_of(const models::Inputs& inputs);
+
 /// The most helpful changes, `most` of each list.
 [[nodiscard]] report::AdviceRows advice_rows(const search::Advice& advice, const predict::Prediction& prediction,
                                              const models::Inputs& inputs, int most);

@@ -86,15 +86,10 @@ namespace {
 
 /// Plans that `auspex emit --format WORD` writes.
 search::PlanFilter emitted_plans(const std::string& word) {
-    const interop::Framework& framework = interop::framework_named(word, "--format");
-    return {"--format " + word, [emit = framework.emit](const models::Machine& machine,
-                                                        const models::Workload& workload, const models::Plan& plan) {
-                try {
-                    static_cast<void>(emit({workload, plan, machine.node.tiles, 0, ""}));
-                    return true;
-                } catch (const InputError&) {
-                    return false;
-                }
+    return {"--format " + word,
+            [&framework = interop::framework_named(word, "--format")](
+                const models::Machine& machine, const models::Workload& workload, const models::Plan& plan) {
+                return interop::refused_by(framework, workload, plan, machine.node.tiles).empty();
             }};
 }
 

@@ -35,4 +35,19 @@ const Framework& framework_named(const std::string& word, const std::string& fla
     throw InputError(flag, "found \"" + printable(word) + "\"; expected one of " + list + did_you_mean(word, words));
 }
 
+std::string refused_by(const Framework& framework, const models::Workload& workload, const models::Plan& plan,
+                       int tiles_of_node) {
+    try {
+        static_cast<void>(framework.emit({workload, plan, tiles_of_node, 0, ""}));
+        return "";
+    } catch (const InputError& error) {
+        const std::string& where = error.where();
+        const std::size_t dollar = where.find("$.");
+        const std::string found = error.found().substr(0, error.found().find("; expected"));
+        const std::string before = "found ";
+        return (dollar == std::string::npos ? where : where.substr(dollar + 2)) + " " +
+               (found.starts_with(before) ? found.substr(before.size()) : found);
+    }
+}
+
 }  // namespace auspex::interop

@@ -107,6 +107,7 @@ class Advice:
     plan: list[PlanChange]
     one_after_another: list[PlanChange]
     without_gain: list[str]
+    not_tried: str
     constants: list[BetterConstant]
 
 

@@ -57,6 +57,9 @@ std::string advice_section(const AdviceRows& advice) {
                                   fields + ". Tiles and global batch stay.",
                               "note");
     }
+    if (!advice.not_tried.empty()) {
+        out += html_paragraph("Not tried: " + advice.not_tried + ".", "note");
+    }
     return out;
 }
 

@@ -19,6 +19,7 @@ struct AdviceRows {
     std::vector<AdviceRow> one_after_another;  ///< each on top of those before
     std::vector<AdviceRow> constants;          ///< most gain first
     std::vector<std::string> without_gain;     ///< fields of the plan
+    std::string not_tried = {};                ///< and why; may be empty
     int tried = 0;
     bool fits = true;  ///< the plan as it is
 };

@@ -46,6 +46,33 @@ double step_s(models::Inputs inputs, const models::Plan& plan) {
     return to_seconds(predict::simulate_step(inputs, {}, false).step);
 }
 
+TEST(Advice, what_settings_cannot_say_is_not_to_be_had_unless_the_plan_asks_for_it_already) {
+    const models::Inputs inputs = large_inputs();
+    const predict::Prediction p = predicted(inputs, 768);
+    const auto limit = [](const models::Plan& plan) {
+        return plan.schedule == models::ScheduleKind::kInterleaved1f1b ? std::string("schedule") : std::string();
+    };
+    const Advice advice = advise(inputs, p, limit);
+    EXPECT_EQ(change_of(advice, "schedule"), nullptr);
+    ASSERT_NE(change_of(advice, "schedule", false), nullptr);
+    EXPECT_EQ(change_of(advice, "schedule", false)->lacking, "schedule");
+    EXPECT_TRUE(std::ranges::none_of(advice.one_after_another,
+                                     [&](const HelpfulPlan& change) { return !limit(change.plan).empty(); }));
+    EXPECT_TRUE(advice.not_tried.empty()) << advice.not_tried;
+    const Advice all_alike = advise(inputs, p, [](const models::Plan&) { return std::string("anything"); });
+    ASSERT_NE(change_of(all_alike, "schedule"), nullptr);
+}
+
+TEST(Advice, names_the_micro_batches_that_interleaving_would_need) {
+    models::Inputs inputs = large_inputs();
+    inputs.plan.micro_batches = inputs.plan.pp + 2;
+    const Advice advice = advise(inputs, predicted(inputs, 768));
+    EXPECT_NE(
+        advice.not_tried.find(std::to_string(inputs.plan.pp) + " and " + std::to_string(2 * inputs.plan.pp) + " are"),
+        std::string::npos)
+        << advice.not_tried;
+}
+
 TEST(Advice, names_recompute_and_interleaving_of_a_large_job_and_what_the_stack_lacks) {
     const models::Inputs inputs = large_inputs();
     const predict::Prediction p = predicted(inputs, 6144);

@@ -55,6 +55,33 @@ TEST(PlanSearch, finds_what_trying_all_plans_finds_on_36_small_spaces) {
     EXPECT_GT(pruned, evaluated) << "bounds decide of most plans";
 }
 
+// The best of those that pass are the best of all without those that do not.
+TEST(PlanSearch, finds_the_best_of_the_plans_that_pass_a_filter) {
+    std::size_t compared = 0;
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        const models::Inputs inputs = drawn_inputs(seed);
+        SpaceRequest request = small_request(seed);
+        SearchOptions options;
+        options.exhaustive = true;
+        options.top = 100'000;
+        std::vector<EvaluatedPlan> passing = search_plans(inputs, request, options).best;
+        const auto passes = [](const models::Plan& plan) { return !plan.recompute_attention && plan.pp % 2 == 1; };
+        std::erase_if(passing,
+                      [&](const EvaluatedPlan& plan) { return !passes(plan_of(plan.candidate, inputs.plan)); });
+        request.filter = {"odd stages", [&](const models::Machine&, const models::Workload&, const models::Plan& plan) {
+                              return passes(plan);
+                          }};
+        const SearchResult found = search_plans(inputs, request, {});
+        ASSERT_EQ(found.best.size(), std::min(passing.size(), SearchOptions().top));
+        for (std::size_t i = 0; i < found.best.size(); ++i) {
+            EXPECT_EQ(found.best[i].index, passing[i].index) << i;
+            ++compared;
+        }
+    }
+    EXPECT_GT(compared, 10U);
+}
+
 /// Steps of all plans of a space, their floors and their bounds.
 TEST(StepBound, is_never_above_the_folded_step_and_the_floor_never_above_it) {
     int plans = 0, uneven = 0;

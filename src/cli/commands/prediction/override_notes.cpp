@@ -58,8 +58,11 @@ std::string bound_words(const predict::Prediction& p) {
     return words.empty() ? "" : "; most of its time is bound by " + words;
 }
 
-/// True if the prediction says of the setting already that it changes nothing.
-bool is_said(const predict::Prediction& p, const launch::Override& setting) {
+/// True if the prediction says of the setting already that it changes nothing, or --tiles has said it first.
+bool is_said(const Options& options, const predict::Prediction& p, const launch::Override& setting) {
+    if (setting.role == "plan" && setting.path == "dp" && !options.tiles.empty()) {
+        return true;
+    }
     return setting.role == "plan" && std::ranges::any_of(p.notes, [&](const std::string& note) {
                return note.find(setting.path) != std::string::npos &&
                       note.find(" changes nothing") != std::string::npos;
@@ -69,7 +72,7 @@ bool is_said(const predict::Prediction& p, const launch::Override& setting) {
 void note_idle_overrides(std::vector<std::string>& notes, const Options& options, const predict::Prediction& p) {
     const double step_s = p.unfolded ? p.unfolded->folded_step_time_s : p.step_time_s;
     for (const std::string& text : options.overrides) {
-        if (is_said(p, launch::split_override(text))) {
+        if (is_said(options, p, launch::split_override(text))) {
             continue;
         }
         Options others = options;

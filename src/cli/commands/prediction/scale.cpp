@@ -281,7 +281,7 @@ void run_scale(const Options& options) {
 
     if (advice.most > 0) {
         advice.inputs = &sizes.back();
-        advice.advice = search::advise(sizes.back(), points.back().prediction);
+        advice.advice = search::advise(sizes.back(), points.back().prediction, limits_of(sizes.back()));
     }
     report::ScalingReport report = make_report(options, inputs, mode, std::move(points));
     if (advice.most > 0) {

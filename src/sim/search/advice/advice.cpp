@@ -185,7 +185,7 @@ struct PlanAdvice {
     double step_s = 0;  ///< as it is
 };
 
-PlanAdvice look_for_plans(const models::Inputs& inputs, Wanted wanted) {
+PlanAdvice look_for_plans(const models::Inputs& inputs, Wanted wanted, const PlanLimits& limits) {
     const Base base = base_of(inputs);
     PlanAdvice advice;
     advice.step_s = to_seconds(base.step.step);
@@ -193,7 +193,7 @@ PlanAdvice look_for_plans(const models::Inputs& inputs, Wanted wanted) {
         return advice;
     }
     std::vector<HelpfulPlan> changes;
-    for (PlanChange& change : plan_changes(inputs, base.step.layout.tiles, base.step.layout.global_batch)) {
+    for (PlanChange& change : plan_changes(inputs, base.step.layout.tiles, base.step.layout.global_batch, limits)) {
         if (std::ranges::find(advice.without_gain, change.field) == advice.without_gain.end()) {
             advice.without_gain.push_back(change.field);
         }
@@ -220,7 +220,8 @@ PlanAdvice look_for_plans(const models::Inputs& inputs, Wanted wanted) {
 }
 
 /// The best change that leaves results as they are, and what is best on top of it.
-std::vector<HelpfulPlan> one_after_another(models::Inputs inputs, std::vector<HelpfulPlan> found, double step_s) {
+std::vector<HelpfulPlan> one_after_another(models::Inputs inputs, std::vector<HelpfulPlan> found, double step_s,
+                                           const PlanLimits& limits) {
     constexpr std::size_t kMost = 6;
     constexpr double kWorthIt = 1e-2;
     std::erase_if(found, [](const HelpfulPlan& change) { return change.changes_results; });
@@ -231,7 +232,7 @@ std::vector<HelpfulPlan> one_after_another(models::Inputs inputs, std::vector<He
         step_s = chosen.back().step_time_s;
         inputs.plan = chosen.back().plan;
         if (chosen.size() < kMost) {
-            found = look_for_plans(inputs, Wanted::kTheBest).plans;
+            found = look_for_plans(inputs, Wanted::kTheBest, limits).plans;
         }
     }
     return chosen;
@@ -271,6 +272,16 @@ HelpfulConstant play_better(const models::Inputs& inputs, const predict::Constan
     return better;
 }
 
+std::string what_batches_rule_out(const models::Plan& plan) {
+    const int rest = plan.micro_batches % plan.pp, below = plan.micro_batches - rest;
+    if (plan.schedule == models::ScheduleKind::kInterleaved1f1b || rest == 0) {
+        return "";
+    }
+    return "interleaved-1f1b, for " + std::to_string(plan.micro_batches) + " micro-batches are no multiple of pp " +
+           std::to_string(plan.pp) + " (" + (below > 0 ? std::to_string(below) + " and " : "") +
+           std::to_string(below + plan.pp) + " are)";
+}
+
 std::vector<HelpfulConstant> helpful_constants(const models::Inputs& inputs, const predict::Prediction& prediction) {
     std::vector<HelpfulConstant> constants(std::min(kMostConstants, prediction.top_constants.size()));
     tbb::parallel_for(std::size_t{0}, constants.size(),
@@ -280,18 +291,19 @@ std::vector<HelpfulConstant> helpful_constants(const models::Inputs& inputs, con
 
 }  // namespace
 
-Advice advise(const models::Inputs& inputs, const predict::Prediction& prediction) {
+Advice advise(const models::Inputs& inputs, const predict::Prediction& prediction, const PlanLimits& limits) {
     using Clock = std::chrono::steady_clock;
     const auto begin = Clock::now();
     models::Inputs own = inputs;
     own.plan.dp = prediction.dp;
-    PlanAdvice of_plan = look_for_plans(own, Wanted::kOfEachField);
+    PlanAdvice of_plan = look_for_plans(own, Wanted::kOfEachField, limits);
     const double step_s = of_plan.step_s, at_peak_s = prediction.mfu * prediction.step_time_s;
     Advice advice;
-    advice.one_after_another = one_after_another(own, of_plan.plans, step_s);
+    advice.one_after_another = one_after_another(own, of_plan.plans, step_s, limits);
     advice.plans = std::move(of_plan.plans);
     advice.without_gain = std::move(of_plan.without_gain);
     advice.tried = of_plan.tried;
+    advice.not_tried = what_batches_rule_out(own.plan);
     advice.constants = helpful_constants(own, prediction);
     std::erase_if(advice.constants, [](const HelpfulConstant& one) { return one.step_time_s == 0; });
     const auto rate = [&](auto& change) {

@@ -39,13 +39,15 @@ struct Advice {
     std::vector<HelpfulPlan> one_after_another;
     std::vector<HelpfulConstant> constants;  ///< most gain first
     std::vector<std::string> without_gain;   ///< fields of which no change is listed
-    int tried = 0;                           ///< changes of the plan
+    std::string not_tried;  ///< what of the schedules the number of micro-batches rules out; may be empty
+    int tried = 0;          ///< changes of the plan
     double elapsed_s = 0;
 };
 
 /// Of a predicted step, by its folded lens; constants are those of the prediction's top_constants that the step leans
 /// on most. Changes that gain less than a thousandth are left out; of a plan that does not fit those that make it fit
 /// are not. Runs on all cores; the result does not depend on how many. Not for a machine of CPU cores.
-[[nodiscard]] Advice advise(const models::Inputs& inputs, const predict::Prediction& prediction);
+[[nodiscard]] Advice advise(const models::Inputs& inputs, const predict::Prediction& prediction,
+                            const PlanLimits& limits = {});
 
 }  // namespace auspex::search

@@ -127,6 +127,17 @@ void add_precisions(std::vector<PlanChange>& changes, const models::Inputs& inpu
     }
 }
 
+void add_limits(std::vector<PlanChange>& changes, const models::Inputs& inputs, const PlanLimits& limits) {
+    const auto limit_of = [&](const models::Plan& plan) { return limits(resolve_plan(plan, inputs.workload, 0)); };
+    const std::string own = limit_of(inputs.plan);
+    for (PlanChange& change : changes) {
+        if (change.lacking.empty()) {
+            std::string limit = limit_of(change.plan);
+            change.lacking = limit == own ? "" : std::move(limit);
+        }
+    }
+}
+
 }  // namespace
 
 models::Stack overlapping(models::Stack stack) {
@@ -134,7 +145,8 @@ models::Stack overlapping(models::Stack stack) {
     return stack;
 }
 
-std::vector<PlanChange> plan_changes(const models::Inputs& inputs, int tiles, int global_batch) {
+std::vector<PlanChange> plan_changes(const models::Inputs& inputs, int tiles, int global_batch,
+                                     const PlanLimits& limits) {
     models::Inputs allowing = inputs;
     allowing.stack = overlapping(inputs.stack);
     std::vector<PlanChange> changes;
@@ -143,6 +155,9 @@ std::vector<PlanChange> plan_changes(const models::Inputs& inputs, int tiles, in
         {.tiles = tiles, .global_batch = global_batch, .where = {}, .fixed = {}, .what_if = true, .filter = {}});
     add_placements(changes, inputs.plan);
     add_precisions(changes, inputs);
+    if (limits) {
+        add_limits(changes, inputs, limits);
+    }
     return changes;
 }
 

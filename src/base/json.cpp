@@ -385,9 +385,7 @@ void append_quoted(std::string& out, std::string_view text) {
     // What answers are made of, keys and names, has nothing to escape.
     const auto is_plain = [](char letter) { return letter >= ' ' && letter <= '~' && letter != '"' && letter != '\\'; };
     if (std::ranges::all_of(text, is_plain)) {
-        out += '"';
-        out += text;
-        out += '"';
+        out.append(1, '"').append(text).append(1, '"');
     } else {
         out += compact(Node(std::string(text)));
     }

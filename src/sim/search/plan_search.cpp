@@ -295,10 +295,9 @@ class Search {
         if (board_.may_be_unfit(plan.bound_s)) {
             plan.bound_s = lenses.nearest(plan.bound_s, bounded.plan);
         }
-        if (board_.may_be_unfit(plan.bound_s) && !space_.passes(bounded.plan)) {
-            return;
+        if (!board_.may_be_unfit(plan.bound_s) || space_.passes(bounded.plan)) {
+            board_.add_unfit(plan);
         }
-        board_.add_unfit(plan);
     }
 
     /// As far as it may be among the best, or as none known has less memory.

@@ -65,6 +65,7 @@ TEST(PlanSearch, finds_the_best_of_the_plans_that_pass_a_filter) {
         SearchOptions options;
         options.exhaustive = true;
         options.top = 100'000;
+        options.checks = 0;
         std::vector<EvaluatedPlan> passing = search_plans(inputs, request, options).best;
         const auto passes = [](const models::Plan& plan) { return !plan.recompute_attention && plan.pp % 2 == 1; };
         std::erase_if(passing,

@@ -381,20 +381,10 @@ std::string JsonDocument::dump() const { return compact(impl_->root); }
 std::string JsonDocument::indented() const { return impl_->root.dump(2, ' ', false, Node::error_handler_t::replace); }
 const std::string& JsonDocument::sha256() const { return impl_->sha256; }
 
-void append_quoted(std::string& out, std::string_view text) {
+std::string json_quote(std::string_view text) {
     // What answers are made of, keys and names, has nothing to escape.
     const auto is_plain = [](char letter) { return letter >= ' ' && letter <= '~' && letter != '"' && letter != '\\'; };
-    if (std::ranges::all_of(text, is_plain)) {
-        out.append(1, '"').append(text).append(1, '"');
-    } else {
-        out += compact(Node(std::string(text)));
-    }
-}
-
-std::string json_quote(std::string_view text) {
-    std::string quoted;
-    append_quoted(quoted, text);
-    return quoted;
+    return std::ranges::all_of(text, is_plain) ? '"' + std::string(text) + '"' : compact(Node(std::string(text)));
 }
 
 std::string json_number(double value) {

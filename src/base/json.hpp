@@ -104,8 +104,6 @@ class JsonDocument {
 
 /// Text quoted as a JSON string, quotes included; invalid UTF-8 becomes U+FFFD. For the writers in report and cli.
 [[nodiscard]] std::string json_quote(std::string_view text);
-/// The same behind what `out` holds.
-void append_quoted(std::string& out, std::string_view text);
 /// A double as JSON: shortest text that reads back the same; not-finite aborts (an invariant).
 [[nodiscard]] std::string json_number(double value);
 

@@ -39,8 +39,7 @@ void JsonWriter::new_line(bool after_member) {
     }
 }
 
-/// What stands in front of a key or a value.
-void JsonWriter::separate() {
+JsonWriter& JsonWriter::raw(std::string_view text) {
     if (!after_key_ && !is_empty_.empty()) {
         const bool after_member = !is_empty_.back();
         if (after_member) {
@@ -53,10 +52,6 @@ void JsonWriter::separate() {
     if (text_.size() > kKept) {
         flush();
     }
-}
-
-JsonWriter& JsonWriter::raw(std::string_view text) {
-    separate();
     text_ += text;
     return *this;
 }
@@ -93,12 +88,7 @@ JsonWriter& JsonWriter::key(std::string_view name) {
     return *this;
 }
 
-JsonWriter& JsonWriter::value(std::string_view text) {
-    separate();
-    append_quoted(text_, text);
-    return *this;
-}
-
+JsonWriter& JsonWriter::value(std::string_view text) { return raw(json_quote(text)); }
 JsonWriter& JsonWriter::value(double number) { return raw(json_number(number)); }
 JsonWriter& JsonWriter::value(std::int64_t number) { return raw(std::to_string(number)); }
 JsonWriter& JsonWriter::value(std::uint64_t number) { return raw(std::to_string(number)); }

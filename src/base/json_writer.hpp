@@ -53,7 +53,6 @@ class JsonWriter {
     JsonWriter& begin(char bracket);
     JsonWriter& end(char bracket);
     JsonWriter& raw(std::string_view text);
-    void separate();
     void new_line(bool after_member);
     void flush();
 

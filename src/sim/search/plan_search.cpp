@@ -314,7 +314,8 @@ class Search {
         if (plan.memory_peak_bytes > inputs_.machine.tile.hbm_bytes) {
             return note_unfit(bounded, plan.memory_peak_bytes, lenses);
         }
-        const models::Inputs& own = inputs_with(plan.candidate);
+        models::Inputs& own = own_inputs_.local();
+        own.plan = plan_of(plan.candidate, inputs_.plan);
         predict::SimulatedStep step = predict::prepare_step(own, {});
         const Picoseconds most = to_picoseconds_up(std::min(board_.cutoff_s(), options_.most_s));
         const bool may_stop = !options_.exhaustive && board_.is_behind(most, plan.memory_peak_bytes, plan.bound_s);
@@ -329,13 +330,6 @@ class Search {
                                    std::to_string(plan.bound_s) + " s");
         }
         board_.add(plan);
-    }
-
-    /// The inputs with a plan; valid until the thread asks again.
-    const models::Inputs& inputs_with(const Candidate& candidate) {
-        models::Inputs& own = own_inputs_.local();
-        own.plan = plan_of(candidate, inputs_.plan);
-        return own;
     }
 
     void note_done(const Grid& grid, std::uint64_t too_large) {

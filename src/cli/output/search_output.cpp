@@ -222,6 +222,9 @@ void write_search(JsonWriter& json, const models::Inputs& inputs, const Options&
     if (const std::string note = background_note(inputs.machine.cpu); !note.empty()) {
         json.value(note);
     }
+    for (const std::string& note : found.ranked.front().prediction.notes) {
+        json.value("the best: " + note);
+    }
     json.end_array().end_object();
 }
 
@@ -260,6 +263,9 @@ void print_search(const models::Inputs& inputs, const Options& options, const Fo
         }
     }
     print_shut_out(inputs, found);
+    for (const std::string& note : best.prediction.notes) {
+        std::cout << (&note == &best.prediction.notes.front() ? "\n" : "") << "Note on the best: " << note << "\n";
+    }
     std::cout << "\n"
               << thousands(static_cast<double>(result.space))
               << " plans: " << thousands(static_cast<double>(result.pruned_bound))

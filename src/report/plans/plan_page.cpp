@@ -237,11 +237,13 @@ std::string plan_headline(const PlanPage& page) {
 }
 
 std::string render_plan_html(const PlanPage& page) {
+    const std::vector<std::string>& notes = page.ranked.front().prediction.notes;
     return html_page(first_screen(page),
                      {{"plans-section", "The plans", plan_table_section(page)},
                       {"losses", "Where the time goes", losses_section(page)},
                       {"map-section", "The best step over two fields", plan_map_section(page)},
                       {"choice", "How sure the choice is", choice_section(page)},
+                      {"notes", "What to know of the best one", notes.empty() ? "" : html_list(notes)},
                       {"search", "What was searched", search_section(page)},
                       {"provenance", "Provenance", html_provenance(page.command, page.inputs, page.overrides)}},
                      {kPlanMapScript});

@@ -32,7 +32,9 @@ TEST_F(ExchangeCli, from_a_config_to_a_job_and_back) {
     ASSERT_EQ(imported.exit_code, 0) << imported.error;
     const std::string folder = std::string(AUSPEX_SOURCE_DIR) + "/tests/interop/configs/Mixtral-8x7B-v0.1";
     EXPECT_EQ(run("import hf '" + folder + "' --sequence-length 4096").exit_code, 0);
-    EXPECT_NE(imported.out.find("46.7 billion parameters, 12.88 billion active a token"), std::string::npos)
+    EXPECT_NE(imported.out.find(
+                  "46.7 billion parameters, 12.88 billion active a token, 12.75 billion without the input embedding"),
+              std::string::npos)
         << imported.out;
     const std::string inputs =
         " --machine aurora --stack megatron-deepspeed --workload '" + model +

@@ -379,7 +379,7 @@ def import_(
         given["out"] = out if out is not None else os.path.join(folder, "imported.json")
         answer = json.loads(answer_to(IMPORTS[format], given))
         content = json.loads(Path(given["out"]).read_text(encoding="utf-8"))
-    known = ("notes", "parameters", "active_parameters", "ranks")
+    known = ("notes", "parameters", "active_parameters", "active_parameters_without_embedding", "ranks")
     document = {"format": format, "content": content, **{key: answer[key] for key in known if key in answer}}
     return Imported._of(json.dumps(document))
 

@@ -226,13 +226,16 @@ class Importer {
         for (const auto& [key, is_in_layers] :
              {std::pair("sliding_window", slides), {"attention_chunk_size", is_chunked}}) {
             if (is_in_layers || (has_window && family_.window_key == key)) {
-                check_width(key);
+                check_width(key, is_in_layers);
             }
         }
         keys_.pass_over({"max_window_layers", "sliding_window", family_.window_key});
     }
 
-    void check_width(const std::string& key) {
+    void check_width(const std::string& key, bool is_in_layers) {
+        if (is_in_layers && !keys_.has(key) && family_.default_window == 0) {
+            keys_.at("layer_types").fail("\"full_attention\" alone where there is no " + key);
+        }
         if (family_.default_window > 0) {
             require_said(key, family_.default_window,
                          ", or null, with which every layer attends to the whole sequence");

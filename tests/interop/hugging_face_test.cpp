@@ -293,6 +293,8 @@ TEST(HuggingFace, layers_with_windows_are_refused_as_the_windows_are) {
                  "sliding_window");
     EXPECT_EQ(error_of("Qwen3-8B", {{"layer_types", kinds.c_str()}, {"sliding_window", "4096"}}), "accepted");
     EXPECT_PRED2(names, error_of("Qwen3-8B", {{"layer_types", R"(["full_attention"])"}}), "layer_types");
+    EXPECT_PRED2(names, error_of("OLMo-7B", {{"num_hidden_layers", "1"}, {"layer_types", R"(["sliding_attention"])"}}),
+                 "layer_types");
 }
 
 TEST(HuggingFace, keys_around_a_language_model_are_looked_at) {

@@ -57,6 +57,19 @@ int ArgumentReader::number(const std::string& name, int otherwise) {
     return static_cast<int>(whole(name, otherwise, kMost));
 }
 
+double ArgumentReader::share(const std::string& name, double otherwise) {
+    if (!has(name)) {
+        return otherwise;
+    }
+    const std::string& text = values_.at(name);
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= 1)) {
+        refuse(name, shown(text), "a number from 0 to 1");
+    }
+    return value;
+}
+
 bool ArgumentReader::truth(const std::string& name, bool otherwise) {
     if (!has(name)) {
         return otherwise;

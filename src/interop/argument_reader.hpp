@@ -23,6 +23,8 @@ class ArgumentReader {
     [[nodiscard]] std::int64_t whole(const std::string& name, std::int64_t otherwise, std::int64_t most);
     /// Whole, from 1 to ten million.
     [[nodiscard]] int number(const std::string& name, int otherwise);
+    /// From 0 to 1.
+    [[nodiscard]] double share(const std::string& name, double otherwise);
     /// 1 or 0, or in words true or false, in capitals or not.
     [[nodiscard]] bool truth(const std::string& name, bool otherwise);
     /// Of a switch, which has no value.

@@ -59,7 +59,10 @@ int dense_of_kinds(const JsonValue& kinds, int layers) {
 int first_dense_layers(ConfigKeys& keys, int layers, bool required) {
     for (const char* key : {"decoder_sparse_step", "interleave_moe_layer_step", "moe_layer_freq"}) {
         if (const auto step = keys.find(key); step && step->as_integer(1, 1000) != 1) {
-            step->fail("1: experts in every n-th layer only are not modelled");
+            step->fail(
+                "1: experts in every n-th layer only are not modelled (a workload's dense layers are all in front of "
+                "those with "
+                "experts, first_dense_layers)");
         }
     }
     std::optional<int> dense;

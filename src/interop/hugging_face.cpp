@@ -2,6 +2,7 @@
 #include "interop/hugging_face.hpp"
 
 #include <algorithm>
+#include <array>
 #include <sstream>
 #include <utility>
 
@@ -116,6 +117,9 @@ class Importer {
         }
         const bool is_normed = keys_.flag_or("use_qk_norm", family_.has_qk_norm);
         json_.member("qk_norm", is_normed);
+        if (is_normed && family_.norms_each_head) {
+            notes_.emplace_back("queries and keys are normed head by head: here over all heads together");
+        }
     }
 
     void write_experts() {
@@ -145,6 +149,9 @@ class Importer {
     }
 
     int shared_experts(int width) {
+        if (family_.default_shared_width > 0) {
+            require_said("shared_expert_intermediate_size", family_.default_shared_width, ", or 0");
+        }
         if (const auto all = keys_.find("shared_expert_intermediate_size")) {
             const std::int64_t shared = all->as_integer(0, 100'000'000);
             if (shared % width != 0) {
@@ -184,24 +191,61 @@ class Importer {
         json_.end_object();
     }
 
-    void check_window() {
-        if (const auto types = keys_.find("layer_types")) {
+    /// Throws InputError for a key whose absence means a number of its family's.
+    void require_said(const std::string& key, int otherwise, const std::string& other) const {
+        if (!keys_.has(key)) {
+            const std::string path = model_.path().empty() ? key : model_.path() + "." + key;
+            throw InputError(config_.name() + ": $." + path, "found no such key, which means " +
+                                                                 std::to_string(otherwise) + " in a model of " +
+                                                                 std::string(family_.model_type) + "; expected it, \"" +
+                                                                 key + "\": " + std::to_string(otherwise) + other);
+        }
+    }
+
+    /// Whether a layer is of the kind "sliding_attention", and whether one is of "chunked_attention".
+    std::pair<bool, bool> windowed_layers() {
+        const auto types = keys_.find("layer_types");
+        std::array<bool, 3> found{};
+        if (types) {
             for (const JsonValue& type : types->elements()) {
-                static_cast<void>(type.as_one_of({"full_attention", "sliding_attention", "chunked_attention"}));
+                found.at(type.as_one_of({"full_attention", "sliding_attention", "chunked_attention"})) = true;
+            }
+            if (types->elements().size() != static_cast<std::size_t>(layers_)) {
+                types->fail("a word for each of the " + std::to_string(layers_) + " layers");
             }
         }
+        return {found[1], found[2]};
+    }
+
+    void check_window() {
         const bool is_used = keys_.flag_or("use_sliding_window", false) &&
                              keys_.count_or("max_window_layers", 0) < layers_;  // layers from that one on have windows
-        keys_.pass_over({"max_window_layers"});
-        const auto window = keys_.find(family_.window_key);
         const bool has_window =
             family_.window == AttentionWindow::kAlways || (family_.window == AttentionWindow::kIfUsed && is_used);
-        if (window && has_window && window->as_integer(1, 1'000'000'000) < sequence_length_) {
+        const auto [slides, is_chunked] = windowed_layers();
+        for (const auto& [key, is_in_layers] :
+             {std::pair("sliding_window", slides), {"attention_chunk_size", is_chunked}}) {
+            if (is_in_layers || (has_window && family_.window_key == key)) {
+                check_width(key, is_in_layers);
+            }
+        }
+        keys_.pass_over({"max_window_layers", "sliding_window", family_.window_key});
+    }
+
+    void check_width(const std::string& key, bool is_in_layers) {
+        if (is_in_layers && !keys_.has(key) && family_.default_window == 0) {
+            keys_.at("layer_types").fail("\"full_attention\" alone where there is no " + key);
+        }
+        if (family_.default_window > 0) {
+            require_said(key, family_.default_window,
+                         ", or null, with which every layer attends to the whole sequence");
+        }
+        const auto window = keys_.find(key);
+        if (window && window->as_integer(1, 1'000'000'000) < sequence_length_) {
             window->fail("at least the sequence length (" + std::to_string(sequence_length_) +
                          "): attention over a shorter window is not modelled" + left_out_by(*window, "null") +
                          ", and every layer attends to the whole sequence");
         }
-        keys_.pass_over({"sliding_window"});
     }
 
     void check_extra_layers() {
@@ -223,6 +267,15 @@ class Importer {
         }
         if (keys_.find("clip_qkv")) {
             notes_.emplace_back("clipping of queries, keys and values is left out");
+        }
+        if (family_.norms_behind) {
+            notes_.emplace_back("norms behind attention and feed-forward are read as norms in front of them");
+        }
+        if (keys_.count_or("n_group", 1) > keys_.count_or("topk_group", 1)) {
+            notes_.emplace_back(
+                "the limit on groups of experts a token goes to (topk_group of n_group) is not modelled: the traffic "
+                "of "
+                "dispatch is that of free routing");
         }
         if (family_.is_latent && keys_.find("topk_method") && keys_.at("topk_method").excerpt() == "\"noaux_tc\"") {
             notes_.emplace_back("the router's bias, one number an expert, is left out");
@@ -264,8 +317,6 @@ class Importer {
                          "seq_aux",
                          "scoring_func",
                          "topk_method",
-                         "n_group",
-                         "topk_group",
                          "routed_scaling_factor",
                          "router_jitter_noise",
                          "initial_context_length",
@@ -328,6 +379,11 @@ class Importer {
 };
 
 }  // namespace
+
+double active_without_embedding(const models::Workload& workload) {
+    const models::ParameterCount active = count_active_parameters(workload);
+    return active.total() - (workload.tied_embeddings ? 0 : active.embedding);
+}
 
 bool is_hugging_face(const JsonDocument& document) {
     return document.root().is_object() && document.root().find("model_type").has_value();

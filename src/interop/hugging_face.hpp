@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/json.hpp"
+#include "models/workload.hpp"
 
 namespace auspex::interop {
 
@@ -15,6 +16,10 @@ struct ImportedWorkload {
         document;  ///< a workload file's content (docs/formats-workload-plan.md), name and checksum of the config
     std::vector<std::string> notes;  ///< what it leaves out, of little cost each; they are its "comment", too
 };
+
+/// Active parameters of a token without the table that it is looked up in: what some count as active. A tied table is
+/// the head, too, and counts.
+[[nodiscard]] double active_without_embedding(const models::Workload& workload);
 
 /// The shapes of a language model of a known family (hugging_face_families.hpp); of a model with more parts
 /// ("text_config") the language model. The length of training sequences is no key of such a file

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string>
 
+#include "base/json.hpp"
+
 namespace auspex::interop {
 
 std::int64_t capped_product(std::int64_t a, std::int64_t b, std::int64_t c) {
@@ -39,6 +41,19 @@ void set_precision(models::Plan& plan, bool is_bf16, bool has_bf16_gradients) {
     plan.precision = is_bf16 ? "bf16" : "fp32";
     plan.weight_bytes = is_bf16 ? 2 : 4;
     plan.gradient_bytes = is_bf16 && has_bf16_gradients ? 2 : 4;
+}
+
+void note_dropout(ArgumentReader& reader, double otherwise, std::vector<std::string>& notes) {
+    std::string found;
+    for (const char* argument : {"--attention-dropout", "--hidden-dropout"}) {
+        if (const double share = reader.share(argument, otherwise); share > 0) {
+            found += (found.empty() ? "" : ", ") + std::string(argument) + " " + json_number(share) +
+                     (reader.has(argument) ? "" : " (not set: its default)");
+        }
+    }
+    if (!found.empty()) {
+        notes.push_back("dropout is not modelled, its kernels and masks cost nothing here: " + found);
+    }
 }
 
 void set_recompute_all(models::Plan& plan, bool all) {

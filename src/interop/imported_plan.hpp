@@ -13,6 +13,7 @@ namespace auspex::interop {
 struct ImportedPlan {
     models::Plan plan;               ///< as load_plan gives one, its dp filled in; of a workload nothing is checked
     std::vector<std::string> notes;  ///< what was taken where the file does not say, or says more than a plan can
+    void add_notes(const std::vector<std::string>& more) { notes.insert(notes.end(), more.begin(), more.end()); }
 };
 
 /// What a plan is read from.
@@ -38,6 +39,9 @@ void deal_sequences(models::Plan& plan, std::int64_t sequences, int data_paralle
 
 /// The plan's precision and the bytes that follow from it.
 void set_precision(models::Plan& plan, bool is_bf16, bool has_bf16_gradients);
+/// Notes dropout, --attention-dropout and --hidden-dropout, which nothing here models; where an argument is missing,
+/// `otherwise` counts, the framework's own.
+void note_dropout(ArgumentReader& reader, double otherwise, std::vector<std::string>& notes);
 /// All three parts of a layer, or none.
 void set_recompute_all(models::Plan& plan, bool all);
 

@@ -33,7 +33,7 @@ std::optional<std::string> variable_of(const std::string& word) {
         return std::nullopt;
     }
     std::string name = word.substr(word.starts_with("${") ? 2 : 1);
-    return name.substr(0, name.find_first_of("[}:"));
+    return name.substr(0, name.find_first_of("[}:-=+?%#/"));
 }
 
 bool is_torchrun(const std::string& word) { return word == "torchrun" || word == "torch.distributed.run"; }
@@ -73,17 +73,29 @@ bool holds_arguments(const std::string& value) {
     return value.starts_with("--") || value.find(" --") != std::string::npos || value.find("\n--") != std::string::npos;
 }
 
-/// Of a value that is given twice nobody knows which counts, nor of one that is made of variables what it is.
-void note_value(std::map<std::string, std::string>& values, const std::string& variable, const std::string& value) {
-    const std::string own = "$" + variable;
-    const std::string& said = value.find('$') == std::string::npos ? value : own;
-    const auto [known, is_new] = values.try_emplace(variable, said);
-    known->second = is_new || known->second == said ? said : own;
+/// ":=" in ": ${NAME:=default}" assigns, too.
+std::string with_assignment(const std::string& word) {
+    const std::size_t sign = word.find(":=");
+    const bool assigns = word.starts_with("${") && word.ends_with('}') && sign != std::string::npos;
+    return assigns ? word.substr(2, sign - 2) + "=" + word : word;
+}
+
+/// NAME=VALUE of all commands.
+ShellValues values_of(const ShellText& shell) {
+    ShellValues values;
+    for (const Words& command : shell.commands) {
+        for (const std::string& word : command) {
+            if (const auto assigned = assignment_of(with_assignment(word))) {
+                values.assign(assigned->first, assigned->second);
+            }
+        }
+    }
+    return values;
 }
 
 class Collector {
  public:
-    Collector(const ShellText& shell, const std::string& name) : name_(name) {
+    Collector(const ShellText& shell, const std::string& name, ShellValues& values) : name_(name), values_(values) {
         for (const auto& [array, words] : shell.arrays) {
             name_group(array, words);
         }
@@ -123,23 +135,18 @@ class Collector {
         named_[assigned].push_back(words);
     }
 
-    /// NAME="--a 1 …" are arguments, NAME=8 is a value.
+    /// NAME="--a 1 …"
     void read_assignments(const Words& command) {
         for (const std::string& word : command) {
             const auto assigned = assignment_of(word);
-            if (!assigned) {
+            if (!assigned || !holds_arguments(assigned->second)) {
                 continue;
             }
-            const auto& [variable, value] = *assigned;
-            if (holds_arguments(value)) {
-                Words words;
-                for (const Words& part : shell_words(value, name_).commands) {
-                    words.insert(words.end(), part.begin(), part.end());
-                }
-                name_group(variable, words);
-            } else {
-                note_value(values_, variable, value);
+            Words words;
+            for (const Words& part : shell_words(assigned->second, name_).commands) {
+                words.insert(words.end(), part.begin(), part.end());
             }
+            name_group(assigned->first, words);
         }
     }
 
@@ -175,11 +182,7 @@ class Collector {
         --depth_;
     }
 
-    [[nodiscard]] std::string with_value(const std::string& word) const {
-        const std::optional<std::string> variable = variable_of(word);
-        const auto known = variable ? values_.find(*variable) : values_.end();
-        return known != values_.end() ? known->second : word;
-    }
+    [[nodiscard]] std::string with_value(const std::string& word) { return values_.expanded(word).value_or(word); }
 
     void add(const Words& words) {
         std::string argument;
@@ -207,28 +210,31 @@ class Collector {
     }
 
     const std::string& name_;
-    Groups named_;                               ///< arrays, and texts of arguments
-    std::map<std::string, std::string> values_;  ///< of variables; of one that has two, its name again
+    Groups named_;  ///< arrays, and texts of arguments
+    ShellValues& values_;
     std::set<std::string> added_;
     int depth_ = 0;  ///< of arrays in arrays
     std::map<std::string, std::string> arguments_;
 };
 
 /// Of "mpiexec -n 384", "srun --ntasks=384", "srun -n384".
-int launched_ranks(const std::vector<Words>& commands) {
+int launched_ranks(const std::vector<Words>& commands, ShellValues& values) {
+    const auto ranks_of = [&values](const std::string& word) {
+        return whole_number(values.expanded(word).value_or(""));
+    };
     for (const Words& words : commands) {
         auto word = std::ranges::find_if(
             words, [](const std::string& w) { return w == "mpiexec" || w == "mpirun" || w == "srun"; });
         for (; word != words.end(); ++word) {
             const bool has_next = word + 1 != words.end();
             if (has_next && (*word == "-n" || *word == "-np" || *word == "--ntasks")) {
-                return whole_number(*(word + 1));
+                return ranks_of(*(word + 1));
             }
             if (word->starts_with("--ntasks=")) {
-                return whole_number(word->substr(word->find('=') + 1));
+                return ranks_of(word->substr(word->find('=') + 1));
             }
-            if (word->starts_with("-n") && whole_number(word->substr(2)) > 0) {
-                return whole_number(word->substr(2));
+            if (word->starts_with("-n") && ranks_of(word->substr(2)) > 0) {
+                return ranks_of(word->substr(2));
             }
         }
     }
@@ -246,32 +252,24 @@ bool uses_torchrun(const ShellText& shell, const std::map<std::string, std::stri
 LaunchScript read_launch_script(std::string_view text, const std::string& name) {
     const ShellText shell = shell_words(text, name);
     LaunchScript script;
-    script.arguments = Collector(shell, name).take();
+    ShellValues values = values_of(shell);
+    script.arguments = Collector(shell, name, values).take();
     if (uses_torchrun(shell, script.arguments)) {
         const auto nodes = script.arguments.find("--nnodes");
         const std::int64_t ranks = std::int64_t{nodes == script.arguments.end() ? 1 : whole_number(nodes->second)} *
                                    whole_number(script.arguments["--nproc-per-node"]);
         script.ranks = ranks <= kMostRanks ? static_cast<int>(ranks) : 0;
     } else {
-        script.ranks = launched_ranks(shell.commands);
+        script.ranks = launched_ranks(shell.commands, values);
     }
     for (const std::string_view argument : kOfTorchrun) {
         script.arguments.erase(std::string(argument));
     }
+    script.notes = values.notes();
     return script;
 }
 
-std::map<std::string, std::string> script_variables(std::string_view text, const std::string& name) {
-    std::map<std::string, std::string> values;
-    for (const Words& command : shell_words(text, name).commands) {
-        for (const std::string& word : command) {
-            if (const auto assigned = assignment_of(word)) {
-                note_value(values, assigned->first, assigned->second);
-            }
-        }
-    }
-    return values;
-}
+ShellValues script_values(std::string_view text, const std::string& name) { return values_of(shell_words(text, name)); }
 
 int ranks_of_script(const LaunchScript& script, const PlanText& from) {
     const int ranks = from.ranks > 0 ? from.ranks : script.ranks;

@@ -41,6 +41,8 @@ class Splitter {
             at_ = std::min(text_.find('\n', at_), text_.size());
         } else if (c == '(' && word_.ends_with('$')) {
             take_substitution();
+        } else if (c == '{' && word_.ends_with('$')) {
+            take_parameter();
         } else if (c == '(' && word_.ends_with('=') && !is_in_array_) {
             begin_array();
         } else if (c == '<' && is_document_next() && !is_in_array_) {
@@ -123,7 +125,11 @@ class Splitter {
         for (; at_ < text_.size() && text_[at_] != '"'; ++at_) {
             const bool escapes = text_[at_] == '\\' && at_ + 1 < text_.size();
             at_ += escapes ? 1 : 0;
-            if (!escapes || text_[at_] != '\n') {
+            if (!escapes && text_[at_] == '{' && word_.ends_with('$')) {
+                ++at_;
+                take_parameter();
+                --at_;
+            } else if (!escapes || text_[at_] != '\n') {
                 word_ += text_[at_];
             }
         }
@@ -142,6 +148,17 @@ class Splitter {
         for (int depth = 1; at_ < text_.size() && depth > 0; ++at_) {
             depth += text_[at_] == '(' ? 1 : text_[at_] == ')' ? -1 : 0;
             take(text_[at_]);
+        }
+    }
+
+    /// "${" has been read up to its bracket: the rest up to the one that closes it, without quotes.
+    void take_parameter() {
+        take('{');
+        for (int depth = 1; at_ < text_.size() && depth > 0; ++at_) {
+            depth += text_[at_] == '{' ? 1 : text_[at_] == '}' ? -1 : 0;
+            if (text_[at_] != '"' && text_[at_] != '\'') {
+                take(text_[at_]);
+            }
         }
     }
 

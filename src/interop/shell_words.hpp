@@ -16,8 +16,8 @@ struct ShellText {
 };
 
 /// Text as a shell splits it: blanks, quotes, "\" before a character or at the end of a line, comments from "#" on at
-/// the start of a word; what $( … ) holds stays one word. Nothing is expanded. Throws InputError, under `name`, for a
-/// quote, an array or a here-document that does not end.
+/// the start of a word; what $( … ) and ${ … } hold stays one word. Nothing is expanded. Throws InputError, under
+/// `name`, for a quote, an array or a here-document that does not end.
 [[nodiscard]] ShellText shell_words(std::string_view text, const std::string& name);
 
 }  // namespace auspex::interop

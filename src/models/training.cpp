@@ -32,6 +32,9 @@ Training load_training(const JsonValue& object) {
                        "epsilon", "weight_decay", "clip", "auxiliary_loss", "z_loss", "initial_deviation", "rope_theta",
                        "norm_epsilon", "normalize_top_k"});
     Training training;
+    for (const std::string& key : object.keys()) {
+        training.given.insert(key);
+    }
     read_number(object, "learning_rate", 0, 10, training.learning_rate);
     read_number(object, "final_learning_rate", 0, 1, training.final_learning_rate);
     read_steps(object, "warmup_steps", training.warmup_steps);

@@ -1,6 +1,9 @@
 #pragma once
 /// @file How a workload is trained: optimizer, schedule of the learning rate, losses, initial weights. What the
 /// executor needs and no prediction depends on.
+#include <set>
+#include <string>
+
 #include "base/json_forward.hpp"
 
 namespace auspex::models {
@@ -22,6 +25,7 @@ struct Training {
     double rope_theta = 10000;
     double norm_epsilon = 1e-5;
     bool normalize_top_k = false;  ///< weights of a token's experts sum to 1 (Mixtral); OLMoE: as the softmax gave
+    std::set<std::string> given;   ///< keys that the file has; the others are defaults
 };
 
 /// Throws InputError for an unknown key, a value out of range, and a cosine that ends before the warm-up does.

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -151,6 +152,25 @@ TEST_F(CollectiveAgainstCli, algorithms_of_oneccl_are_those_that_rows_name) {
     const JsonDocument document = against(rows, "");
     for (const JsonValue& row : document.root().at("rows").elements()) {
         EXPECT_NEAR(row.at("error").as_number(-1, 10), 0, 0.1) << row.at("algorithm").as_string();
+    }
+}
+
+TEST_F(CollectiveAgainstCli, machines_and_stacks_may_be_named_by_their_files) {
+    const auto rows_of = [this](const char* machine, const char* library) {
+        return write("files.json", std::string(R"([{"machine": ")") + machine + R"(", "library": ")" + library +
+                                       R"(", "kind": "all_reduce", "nodes": 2, "ranks": 16, "bytes": 1048576,
+            "value": 60, "unit": "us", "note": "total buffer; made up"}])");
+    };
+    const JsonDocument document = against(rows_of("dgx-h100", "bare"), "");
+    const auto rows = document.root().at("rows").elements();
+    ASSERT_EQ(rows.size(), 1U);
+    EXPECT_EQ(rows[0].at("predicted_s").as_number(0, 10),
+              time_of("--machine dgx-h100 --kind all-reduce --ranks 16 --bytes 1MiB"));
+    for (const auto& [machine, library, unknown] : {std::tuple("dgx-h100 or so", "bare", "machine \"dgx-h100 or so\""),
+                                                    {"dgx-h100", "barely", "library \"barely\""}}) {
+        EXPECT_EQ(fault_of_refusal("collective --against " + rows_of(machine, library),
+                                   {"no row that can be predicted", unknown, "Frontier", "dgx-h100", "RCCL"}),
+                  "");
     }
 }
 

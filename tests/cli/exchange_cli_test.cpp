@@ -32,10 +32,13 @@ TEST_F(ExchangeCli, from_a_config_to_a_job_and_back) {
     ASSERT_EQ(imported.exit_code, 0) << imported.error;
     const std::string folder = std::string(AUSPEX_SOURCE_DIR) + "/tests/interop/configs/Mixtral-8x7B-v0.1";
     EXPECT_EQ(run("import hf '" + folder + "' --sequence-length 4096").exit_code, 0);
-    EXPECT_NE(imported.out.find("46.7 billion parameters, 12.88 billion active a token"), std::string::npos)
+    EXPECT_NE(imported.out.find(
+                  "46.7 billion parameters, 12.88 billion active a token, 12.75 billion without the input embedding"),
+              std::string::npos)
         << imported.out;
-    const std::string inputs = " --machine aurora --stack megatron-deepspeed --workload '" + model +
-                               "' --plan mixtral-8x7b --set plan.pp=8 --tiles 192";
+    const std::string inputs =
+        " --machine aurora --stack megatron-deepspeed --workload '" + model +
+        "' --plan mixtral-8x7b --set plan.pp=8 --set 'plan.rank_order=[\"pp\", \"dp\", \"ep\", \"tp\"]' --tiles 192";
     const Outcome predicted = run("predict --json" + inputs);
     ASSERT_EQ(predicted.exit_code, 0) << predicted.error;
     const Outcome emitted = run("emit --format megatron-lm --job pbs --steps 100 --out '" + job + "'" + inputs);
@@ -80,7 +83,9 @@ TEST_F(ExchangeCli, a_plan_goes_out_by_nodes_batch_and_scenario) {
         EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
         return outcome.exit_code == 0 ? JsonDocument::parse(outcome.out, "out").root().at("text").as_string() : "";
     };
-    const std::string inputs = "--machine aurora --workload mixtral-8x7b --plan mixtral-8x7b --set plan.pp=8 ";
+    const std::string inputs =
+        "--machine aurora --workload mixtral-8x7b --plan mixtral-8x7b --set plan.pp=8 --set 'plan.rank_order=[\"pp\", "
+        "\"dp\", \"ep\", \"tp\"]' ";
     const auto arguments_of = [](const std::string& settings) { return settings.substr(settings.find("--")); };
     EXPECT_NE(text(inputs + "--nodes 16 --global-batch 48").find("--global-batch-size 48"), std::string::npos);
     const std::string scenario = folder_ + "job.json";

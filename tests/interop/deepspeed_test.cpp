@@ -59,8 +59,9 @@ TEST(DeepSpeed, json_and_arguments_make_a_plan) {
     EXPECT_EQ(one.plan.optimizer, models::OptimizerSharding::kSharded);
     EXPECT_TRUE(one.plan.recompute_attention);
     EXPECT_EQ(one.plan.gradient_bytes, 2);  // ZeRO has the model's type where nothing else is said
-    ASSERT_EQ(one.notes.size(), 1U);
+    ASSERT_EQ(one.notes.size(), 2U);
     EXPECT_NE(one.notes[0].find("grad_accum_dtype"), std::string::npos);
+    EXPECT_NE(one.notes[1].find("--hidden-dropout 0.1 (not set"), std::string::npos) << one.notes[1];
     EXPECT_EQ(tiles_of(imported(kJson, kArguments, 0).plan), 8);  // the ranks follow from the batch
     EXPECT_EQ(imported(kJson, "", 2).plan.pp, 1);
     EXPECT_NE(imported(kJson, "", 2).notes.back().find("--args"), std::string::npos);

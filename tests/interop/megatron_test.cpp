@@ -31,17 +31,19 @@ std::string refusal_of_text(const std::string& text, int ranks) {
     return testing_interop::refusal_of_text(text, kFormat, ranks);
 }
 
+const std::vector<std::pair<const char*, const char*>> kStagesFirst{{"rank_order", R"(["pp", "dp", "ep", "tp"])"}};
+
 TEST(Megatron, what_is_written_is_read_back_as_the_same_plan) {
     const std::vector<Case> cases{
         case_of("mixtral-8x22b", "mixtral-8x22b"),
         case_of("qwen2-57b-a14b", "qwen2-57b-a14b"),
-        case_of("mixtral-8x7b", "mixtral-8x7b"),
-        case_of("deepseek-v3", "deepseek-v3"),
-        case_of("mula-220b-a10b", "mula-220b-a10b"),
+        case_of("mixtral-8x7b", "mixtral-8x7b", kStagesFirst),
+        case_of("deepseek-v3", "deepseek-v3", kStagesFirst),
+        case_of("mula-220b-a10b", "mula-220b-a10b", kStagesFirst),
         case_of("agpt-70b", "agpt-70b"),
         case_of("llama3-70b", "llama3-70b"),
         case_of("agpt-20b", "agpt-20b"),
-        case_of("toy-moe", "toy-interleaved", {{"overlap", R"(["dp"])"}}),
+        case_of("toy-moe", "toy-interleaved", {{"overlap", R"(["dp", "pp"])"}}),
         case_of("toy-moe", "toy-pp2-ep2", {{"recompute", R"(["expert"])"}, {"expert_kernels", "loop"}}),
         case_of("llama3-70b", "llama3-70b", {{"stages", "even-with-both"}, {"sequence_parallel", "true"}}),
         case_of("toy-dense", "toy-pp2-dp2", {{"stages", "[1, 3]"}, {"recompute", R"(["norm", "expert"])"}}),
@@ -71,6 +73,103 @@ TEST(Megatron, what_it_cannot_do_is_refused_by_the_plans_field) {
     EXPECT_PRED2(names_field,
                  refusal(case_of("toy-moe", "toy-pp2-ep2", {{"rank_order", R"(["ep", "pp", "dp", "tp"])"}})),
                  "rank_order");
+}
+
+// megatron/core/parallel_state.py: unless pp is outermost, replicas of experts, world / (etp ep pp), are as many as
+// those of the dense part, world / (tp cp pp). mixtral-8x7b: etp ep = 8, tp cp = 1.
+TEST(Megatron, replicas_outside_of_the_pipeline_are_as_many_of_experts_as_of_the_rest) {
+    const std::string error = refusal(case_of("mixtral-8x7b", "mixtral-8x7b"));
+    EXPECT_PRED2(names_field, error, "rank_order");
+    EXPECT_NE(error.find(R"(--set 'plan.rank_order=["pp", "dp", "ep", "tp"]')"), std::string::npos) << error;
+    EXPECT_PRED2(names_field, refusal(case_of("llama3-70b", "llama3-70b", {{"cp", "2"}})), "rank_order");  // 4, not 8
+    EXPECT_EQ(refusal(case_of("llama3-70b", "llama3-70b")), "accepted");
+    // One replica alone lies as with pp outermost.
+    const Case one = case_of("mixtral-8x7b", "mixtral-8x7b", {{"dp", "1"}});
+    EXPECT_EQ(testing_interop::text_of(one, kFormat).find("--use-tp-pp-dp-mapping"), std::string::npos);
+}
+
+TEST(Megatron, interleaved_stages_that_wait_for_messages_are_more_than_two) {
+    const std::string error = refusal(case_of("toy-moe", "toy-interleaved"));
+    EXPECT_PRED2(names_field, error, "overlap");
+    EXPECT_NE(error.find(R"(plan.overlap=["pp"])"), std::string::npos) << error;
+    EXPECT_EQ(refusal(case_of("toy-moe", "toy-interleaved", {{"overlap", R"(["pp"])"}})), "accepted");
+    EXPECT_EQ(refusal(case_of("qwen2-57b-a14b", "qwen2-57b-a14b", {{"overlap", R"(["dp"])"}})), "accepted");  // pp 4
+}
+
+TEST(Megatron, connections_of_a_device_are_one_unless_something_asserts_more) {
+    const auto connections = [](const Case& one) {
+        return testing_interop::emission_of(one, kFormat).cuda_environment.at(0).value;
+    };
+    EXPECT_EQ(connections(case_of("llama3-70b", "llama3-70b")), "1");
+    EXPECT_EQ(connections(case_of("agpt-20b", "agpt-20b")), "32");  // fsdp
+    EXPECT_EQ(connections(case_of("mixtral-8x22b", "mixtral-8x22b", {{"overlap", R"(["dp", "pp", "ep"])"}})), "32");
+}
+
+TEST(Megatron, dropout_is_written_as_none_and_noted_where_there_is_one) {
+    const std::string text = testing_interop::text_of(case_of("llama3-70b", "llama3-70b"), kFormat);
+    EXPECT_NE(text.find("--attention-dropout 0 "), std::string::npos);
+    EXPECT_NE(text.find("--hidden-dropout 0 "), std::string::npos);
+    const auto notes = [](const std::string& arguments) {
+        PlanText from;
+        from.text = arguments, from.name = "job.sh", from.ranks = 8;
+        return plan_of_megatron(from).notes;
+    };
+    EXPECT_TRUE(notes("--attention-dropout 0 --hidden-dropout 0.0").empty());
+    ASSERT_EQ(notes("--attention-dropout 0").size(), 1U);
+    EXPECT_NE(notes("--attention-dropout 0")[0].find("--hidden-dropout 0.1 (not set"), std::string::npos);
+    EXPECT_NE(notes("--attention-dropout 0.2 --hidden-dropout 0")[0].find("--attention-dropout 0.2"),
+              std::string::npos);
+    EXPECT_PRED2(names_setting, refusal_of_text("--hidden-dropout much", 8), "--hidden-dropout");
+}
+
+TEST(Megatron, what_is_a_default_says_so) {
+    const auto from = [](const models::Workload& workload, const char* name) {
+        const Settings settings = megatron_model(workload);
+        return std::ranges::find(settings, name, &Setting::name)->from;
+    };
+    const models::Workload mixtral = workload_named("mixtral-8x7b"), mula = workload_named("mula-220b-a10b");
+    EXPECT_EQ(from(mixtral, "--rotary-base"), "workload.training.rope_theta");
+    EXPECT_EQ(from(mixtral, "--moe-aux-loss-coeff"), "workload.training.auxiliary_loss");
+    EXPECT_EQ(from(mixtral, "--moe-z-loss-coeff"), "default of training.z_loss, the workload does not say");
+    EXPECT_EQ(from(mula, "--rotary-base"), "default of training.rope_theta, the workload does not say");
+    EXPECT_EQ(from(mula, "--moe-router-pre-softmax"), "default of training.normalize_top_k, the workload does not say");
+    EXPECT_FALSE(testing_interop::emission_of(case_of("olmoe-1b-7b", "olmoe-1b-7b"), kFormat).notes.empty())
+        << "norms of queries and keys over all heads";
+}
+
+// workloads/mixtral-8x7b.json and -8x22b.json: 32 and 56 layers, hidden 4,096 and 6,144, …
+TEST(Megatron, arguments_of_another_model_than_the_workload_are_refused_with_both_values) {
+    std::string small;
+    for (const Setting& setting : megatron_model(workload_named("mixtral-8x7b"))) {
+        small += setting.name + " " + setting.value + " ";
+    }
+    const auto refusal_for = [](const std::string& text, const char* workload) {
+        return testing_interop::refusal_of_text(text, kFormat, 8, workload);
+    };
+    EXPECT_EQ(refusal_for(small, "mixtral-8x7b"), "accepted");
+    EXPECT_EQ(refusal_for(small, "mixtral-8x22b"),
+              "job.sh: --num-layers: found 32; expected 56, workload.layers of mixtral-8x22b");
+    for (const auto& [arguments, workload] :
+         {std::pair("--hidden-size 4096", "mixtral-8x22b"), std::pair("--num-attention-heads 32", "mixtral-8x22b"),
+          std::pair("--num-query-groups 4", "mixtral-8x7b"), std::pair("--ffn-hidden-size 14336", "mixtral-8x22b"),
+          std::pair("--moe-ffn-hidden-size 16384", "mixtral-8x7b"), std::pair("--num-experts 16", "mixtral-8x7b"),
+          std::pair("--num-experts 8", "llama3-70b"), std::pair("--moe-router-topk 1", "mixtral-8x7b"),
+          std::pair("--seq-length 2048", "mixtral-8x7b"), std::pair("--kv-channels 64", "mixtral-8x7b"),
+          std::pair("--vocab-size 50257", "mixtral-8x7b"), std::pair("--normalization LayerNorm", "mixtral-8x7b"),
+          std::pair("--multi-latent-attention", "mixtral-8x7b"), std::pair("--q-lora-rank 512", "deepseek-v3"),
+          std::pair("--moe-layer-freq '([0]*1+[1]*60)'", "deepseek-v3"),
+          std::pair("--moe-layer-freq 2", "mixtral-8x7b"),
+          std::pair("--moe-shared-expert-intermediate-size 4096", "deepseek-v3"),
+          std::pair("--position-embedding-type learned_absolute", "mixtral-8x7b")}) {
+        const std::string argument = std::string(arguments).substr(0, std::string(arguments).find(' '));
+        EXPECT_PRED2(names_setting, refusal_for(arguments, workload), argument.c_str());
+    }
+    EXPECT_EQ(refusal_for("--moe-layer-freq '[0,0,0]+[1]*58'", "deepseek-v3"), "accepted");
+    EXPECT_EQ(refusal_for("--vocab-size 50257 --make-vocab-size-divisible-by 1024", "gpt3-175b"),
+              "accepted");  // 51,200
+    // A model of layers of which nothing says that they have experts has none.
+    EXPECT_PRED2(names_setting, refusal_for("--num-layers 32 --hidden-size 4096 --num-query-groups 8", "mixtral-8x7b"),
+                 "--num-experts");
 }
 
 TEST(Megatron, scripts_of_others_are_read) {

@@ -48,6 +48,13 @@ TEST(Optimus, the_published_launch_is_the_shipped_plan) {
     EXPECT_NE(imported.notes[0].find("USE_TRITON_PATH_FOR_GEMM_IN_FAST_MOE"), std::string::npos);
 }
 
+TEST(Optimus, the_model_is_the_workloads) {
+    EXPECT_EQ(refusal_of_text(launch_of_220b("export CONTEXT_SIZE=2048\n")), "accepted");
+    EXPECT_PRED2(names_setting, refusal_of_text(launch_of_220b("export CONTEXT_SIZE=8192\n")), "CONTEXT_SIZE");
+    EXPECT_PRED2(names_setting, testing_interop::refusal_of_text(launch_of_220b(), kFormat, 0, "mula-100b-a7b"),
+                 "MODEL_CHOICE");
+}
+
 TEST(Optimus, models_are_named_by_what_is_scaled) {
     EXPECT_EQ(optimus_model(workload_named("mula-220b-a10b")),
               "allenai/OLMoE-1B-7B-0924--SA1.5-SH1.5-SE3.75-SI1.5-L64");

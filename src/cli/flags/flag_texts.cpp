@@ -275,16 +275,17 @@ FlagText text_of(Flag flag) {
         case Flag::kNodesOfRows: return {"nodes", "N", "nodes of the job, where the text does not say"};
         case Flag::kMinBytes: return {"min-bytes", "SIZE", "leave out rows of less, such as \"64 KiB\""};
         case Flag::kMachineText:
-            return {"machine", "TEXT", "with --library: the machine as machines/published/collectives.json names it"};
+            return {"machine", "TEXT",
+                    "with --library: the machine, by its file or as machines/published/collectives.json has it"};
         case Flag::kLibrary:
             return {"library", "TEXT",
-                    "write rows for auspex collective --against instead, of this library on --machine"};
+                    "write rows for auspex collective --against instead, of this library on --machine: RCCL, oneCCL, … "
+                    "or a stack"};
         case Flag::kWorkloadOut: return {"out", "FILE", "workload file to write; without it, it is printed"};
         case Flag::kCheckExecutor:
             return {"check-executor", nullptr,
                     "instead of the program: what of it the trainer cannot run; exit code 1 if anything"};
-        case Flag::kPort:
-            return {"port", "N", "port on 127.0.0.1 to listen on; 0, the default: any that is free"};
+        case Flag::kPort: return {"port", "N", "port on 127.0.0.1 to listen on; 0, the default: any that is free"};
         case Flag::kOpen: return {"open", nullptr, "show the page in the desktop's browser (xdg-open)"};
         case Flag::kCsv:
             return {"csv", "FILE", "write every number of the answer there, too, one a row, with what it is of"};

@@ -25,7 +25,7 @@ std::vector<std::string> texts_in(const JsonValue& object, std::string_view key)
 
 PublishedNames::Machine read_machine(const JsonValue& value) {
     value.allow_only({"text", "machine", "set"});
-    return {name_in(value, "text"), name_in(value, "machine"), texts_in(value, "set")};
+    return {name_in(value, "text"), name_in(value, "machine"), texts_in(value, "set"), false};
 }
 
 PublishedNames::Case read_case(const JsonValue& value) {
@@ -43,7 +43,7 @@ PublishedNames::Case read_case(const JsonValue& value) {
 
 PublishedNames::Library read_library(const JsonValue& value) {
     value.allow_only({"text", "stack", "algorithms", "cases"});
-    PublishedNames::Library library{name_in(value, "text"), name_in(value, "stack"), {}, {}};
+    PublishedNames::Library library{name_in(value, "text"), name_in(value, "stack"), {}, {}, false};
     if (const std::optional<JsonValue> cases = value.find("cases")) {
         for (const JsonValue& one : cases->elements()) {
             library.cases.push_back(read_case(one));
@@ -89,7 +89,8 @@ template <typename Entry>
 const Entry* longest_of(const std::vector<Entry>& entries, const std::string& name) {
     const Entry* longest = nullptr;
     for (const Entry& entry : entries) {
-        if (name.starts_with(entry.text) && (longest == nullptr || entry.text.size() > longest->text.size())) {
+        const bool is_named = entry.is_whole ? name == entry.text : name.starts_with(entry.text);
+        if (is_named && (longest == nullptr || entry.text.size() > longest->text.size())) {
             longest = &entry;
         }
     }
@@ -219,6 +220,15 @@ PublishedNames read_published_names(const JsonDocument& document) {
         }
     }
     return names;
+}
+
+void add_file_names(const std::set<std::string>& machines, const std::set<std::string>& stacks, PublishedNames& names) {
+    for (const std::string& machine : machines) {
+        names.machines.push_back({machine, machine, {}, true});
+    }
+    for (const std::string& stack : stacks) {
+        names.libraries.push_back({stack, stack, {{"*", "rules"}}, {}, true});
+    }
 }
 
 PublishedQuery query_of(const PublishedCollective& row, const PublishedNames& names) {

@@ -2,6 +2,7 @@
 /// @file What published rows mean here: the machine file, stack, algorithm and size of what they name.
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct PublishedNames {
         std::string text;              ///< what the row's name begins with
         std::string machine;           ///< name of a file
         std::vector<std::string> set;  ///< ROLE.PATH=VALUE, of machine or stack
+        bool is_whole = false;         ///< the row's name is the text
     };
     /// What a library does differently for some rows: those with everything that is named here.
     struct Case {
@@ -32,6 +34,7 @@ struct PublishedNames {
         /// From the row's word to that of --algorithm, or "rules": those of the stack. "*": every other.
         std::map<std::string, std::string, std::less<>> algorithms;
         std::vector<Case> cases;  ///< the first that fits counts
+        bool is_whole = false;    ///< the row's name is the text
     };
     /// What `bytes` counts in rows whose note has this text.
     struct Size {
@@ -56,6 +59,9 @@ struct PublishedNames {
     std::vector<Fitted> fitted;
     std::vector<NodeSet> node_sets;
 };
+
+/// Rows may name a machine and a stack by their files, too; what the table has by the same text goes first.
+void add_file_names(const std::set<std::string>& machines, const std::set<std::string>& stacks, PublishedNames& names);
 
 /// Throws InputError.
 [[nodiscard]] PublishedNames read_published_names(const JsonDocument& document);

@@ -10,6 +10,7 @@
 #include "interop/deepspeed/deepspeed.hpp"
 #include "interop/deepspeed/deepspeed_json.hpp"
 #include "interop/launch_script.hpp"
+#include "interop/model_check.hpp"
 #include "interop/shell_words.hpp"
 
 namespace auspex::interop {
@@ -39,8 +40,6 @@ constexpr std::string_view kPassedOver[]{"--num-layers",
                                          "--moe-loss-coeff",
                                          "--disable-moe-token-dropping",
                                          "--create-moe-param-group",
-                                         "--attention-dropout",
-                                         "--hidden-dropout",
                                          "--use-flash-attn",
                                          "--use-flash-attn-v2",
                                          "--use-flash-attn-builder",
@@ -93,6 +92,11 @@ class Reader {
         read_states();
         read_experts();
         check_words();
+        if (from_.workload != nullptr) {
+            check_model(*from_.workload);
+        }
+        constexpr double kDropout = 0.1;  // where no argument says another
+        note_dropout(in_, kDropout, notes_);
         in_.refuse_unread(changes_no_cost);
         return {plan_, std::move(notes_)};
     }
@@ -222,6 +226,30 @@ class Reader {
         plan_.routing.kind = models::RoutingDistribution::kLearned;
     }
 
+    void check_model(const models::Workload& own) {
+        constexpr int kVocabularyStep = 128;
+        ModelCheck check(in_, own);
+        check.number("--num-layers", own.layers, "layers");
+        check.number("--hidden-size", own.hidden_size, "hidden_size");
+        check.number("--num-attention-heads", own.heads, "heads");
+        check.number("--num-key-value-heads", own.kv_heads, "kv_heads");
+        check.number("--kv-channels", own.head_size, "head_size");
+        check.number("--seq-length", own.sequence_length, "sequence_length");
+        check.vocabulary("--vocab-size",
+                         std::int64_t{in_.number("--make-vocab-size-divisible-by", kVocabularyStep)} * plan_.tp);
+        if (own.num_experts > 0) {
+            check.number("--topk", own.top_k, "top_k");
+            check.number("--ffn-hidden-size", own.expert_size, "expert_size");
+        } else {
+            check.number("--ffn-hidden-size", own.intermediate_size, "intermediate_size");
+        }
+        if (in_.word("--num-experts", "1") != "1") {
+            check.number("--num-experts", own.num_experts, "num_experts");
+        } else if (own.num_experts > 0 && in_.has("--num-layers") && in_.has("--hidden-size")) {
+            check.required("--num-experts", own.num_experts, "num_experts");
+        }
+    }
+
     /// Words that change kernels, groups or states.
     void check_words() {
         in_.one_of("--optimizer", {"adamw", "adam"});
@@ -274,6 +302,7 @@ ImportedPlan plan_of_deepspeed(const PlanText& from) {
     const DeepSpeedConfig config = read_deepspeed_config(JsonDocument::parse(json, from.name));
     ImportedPlan imported =
         Reader(config, script.arguments, from, arguments_name, from.ranks > 0 ? from.ranks : script.ranks).run();
+    imported.add_notes(script.notes);
     if (is_alone && from.arguments.empty()) {
         imported.notes.emplace_back("pp, tp and ep are not in the JSON: 1 is taken, without --args");
     }

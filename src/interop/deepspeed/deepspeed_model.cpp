@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "interop/deepspeed/deepspeed.hpp"
+#include "interop/training_source.hpp"
 
 namespace auspex::interop {
 namespace {
@@ -37,7 +38,8 @@ void add_experts(const models::Workload& workload, Settings& settings) {
     settings.push_back({"--mlp-type", "standard", "workload.shared_experts"});
     settings.push_back({"--expert-interval", "1", "workload.first_dense_layers"});
     settings.push_back({"--disable-moe-token-dropping", "", "every token is kept"});
-    settings.push_back({"--moe-loss-coeff", json_number(workload.training.auxiliary_loss), "workload.training"});
+    settings.push_back({"--moe-loss-coeff", json_number(workload.training.auxiliary_loss),
+                        training_source(workload.training, "auxiliary_loss")});
 }
 
 }  // namespace
@@ -62,7 +64,11 @@ Settings deepspeed_model(const models::Workload& workload) {
     add("--vocab-size", workload.vocab_size, "workload.vocab_size");
     if (!workload.learned_positions) {
         add_switch("--use-rotary-position-embeddings", "workload.learned_positions");
-        settings.push_back({"--rope-theta", json_number(workload.training.rope_theta), "workload.training"});
+        settings.push_back({"--rope-theta", json_number(workload.training.rope_theta),
+                            training_source(workload.training, "rope_theta")});
+    }
+    for (const char* dropout : {"--attention-dropout", "--hidden-dropout"}) {
+        settings.push_back({dropout, "0", "no dropout is modelled; Megatron-DeepSpeed's own is 0.1"});
     }
     settings.push_back(
         {"--normalization", workload.norm == models::NormKind::kRms ? "rmsnorm" : "layernorm", "workload.norm"});

@@ -7,6 +7,7 @@
 #include "base/json_writer.hpp"
 #include "interop/deepspeed/deepspeed.hpp"
 #include "interop/settings_writer.hpp"
+#include "interop/training_source.hpp"
 
 namespace auspex::interop {
 namespace {
@@ -58,7 +59,7 @@ class Writer {
                  {"zero_optimization.overlap_comm", "", "plan.overlap"},
                  {"bf16", "", "plan.precision"},
                  {"data_types, communication_data_type", "", "plan.gradient_dtype"},
-                 {"gradient_clipping", "", "workload.training"}}};
+                 {"gradient_clipping", "", training_source(workload_.training, "clip")}}};
     }
 
  private:
@@ -161,10 +162,10 @@ Emission deepspeed_emission(const EmitRequest& request) {
         emission.settings.push_back({"--train-iters", std::to_string(request.steps), "--steps"});
     }
     emission.program = "python pretrain_gpt.py";
-    emission.trial = {
-        {"--lr", json_number(request.workload.training.learning_rate), "workload.training, or its default"},
-        {"--tokenizer-type", "GPT2BPETokenizer", "made up: with --vocab-file and --merge-file"},
-        {"--data-path", "DATA", "made up: the prefix of a dataset"}};
+    emission.trial = {{"--lr", json_number(request.workload.training.learning_rate),
+                       training_source(request.workload.training, "learning_rate")},
+                      {"--tokenizer-type", "GPT2BPETokenizer", "made up: with --vocab-file and --merge-file"},
+                      {"--data-path", "DATA", "made up: the prefix of a dataset"}};
     emission.cuda_environment = {{"CUDA_DEVICE_MAX_CONNECTIONS", "1", "Megatron-LM asks for it with tp"}};
     return emission;
 }

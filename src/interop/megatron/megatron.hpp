@@ -24,8 +24,14 @@ namespace auspex::interop {
 /// Both, with what a job needs beside them.
 [[nodiscard]] Emission megatron_emission(const EmitRequest& request);
 
+/// Throws InputError, naming the argument and both values, where arguments of the model are not the workload's. Those
+/// that are not there are not asked for, unless the others describe a whole model (layers and hidden size) and a
+/// missing one then means another: experts, groups of queries, layers with experts.
+void check_megatron_model(ArgumentReader& in, const models::Workload& workload, int tp);
+
 /// A plan from arguments of Megatron-LM. Arguments that change no cost of a step are passed over. Throws InputError for
-/// one that is not known, for names of earlier releases, and where ranks and batch do not divide as they have to.
+/// one that is not known, for arguments of another model than from.workload, for names of earlier releases, and where
+/// ranks and batch do not divide as they have to.
 [[nodiscard]] ImportedPlan plan_of_megatron(const PlanText& from);
 
 }  // namespace auspex::interop

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -16,6 +17,8 @@
 
 namespace auspex::interop {
 namespace {
+
+constexpr double kDropout = 0.1;  ///< where no argument says another
 
 /// Of those that are read.
 constexpr std::array kSwitches{"--sequence-parallel",
@@ -37,8 +40,8 @@ constexpr std::array kSwitches{"--sequence-parallel",
 
 class Reader {
  public:
-    Reader(const std::map<std::string, std::string>& arguments, const std::string& name, int ranks)
-        : arguments_(arguments), name_(name), ranks_(ranks), in_(arguments, name) {}
+    Reader(const std::map<std::string, std::string>& arguments, const PlanText& from, int ranks)
+        : arguments_(arguments), name_(from.name), workload_(from.workload), ranks_(ranks), in_(arguments, name_) {}
 
     ImportedPlan run() {
         plan_.file = name_;
@@ -49,8 +52,13 @@ class Reader {
         read_experts();
         read_overlap();
         check_words();
+        if (workload_ != nullptr) {
+            check_megatron_model(in_, *workload_, plan_.tp);
+        }
+        std::vector<std::string> notes;
+        note_dropout(in_, kDropout, notes);
         refuse_the_rest();
-        return {plan_, {}};
+        return {plan_, std::move(notes)};
     }
 
  private:
@@ -220,6 +228,7 @@ class Reader {
 
     const std::map<std::string, std::string>& arguments_;
     const std::string& name_;
+    const models::Workload* workload_;  ///< null: not known
     int ranks_;
     ArgumentReader in_;
     models::Plan plan_;
@@ -233,7 +242,9 @@ ImportedPlan plan_of_megatron(const PlanText& from) {
     if (script.arguments.empty()) {
         throw InputError(from.name, "found no arguments; expected those of Megatron-LM, as in a launch script");
     }
-    return Reader(script.arguments, from.name, ranks_of_script(script, from)).run();
+    ImportedPlan imported = Reader(script.arguments, from, ranks_of_script(script, from)).run();
+    imported.add_notes(script.notes);
+    return imported;
 }
 
 }  // namespace auspex::interop

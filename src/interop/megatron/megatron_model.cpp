@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "interop/megatron/megatron.hpp"
+#include "interop/training_source.hpp"
 
 namespace auspex::interop {
 namespace {
@@ -37,7 +38,8 @@ void add_attention(const models::Workload& workload, Settings& settings) {
 }
 
 void add_experts(const models::Workload& workload, Settings& settings) {
-    const auto add = [&settings](const char* name, const std::string& value, const char* from) {
+    const models::Training& training = workload.training;
+    const auto add = [&settings](const char* name, const std::string& value, const std::string& from) {
         settings.push_back({name, value, from});
     };
     add("--num-experts", std::to_string(workload.num_experts), "workload.num_experts");
@@ -47,11 +49,12 @@ void add_experts(const models::Workload& workload, Settings& settings) {
         add("--moe-shared-expert-intermediate-size", std::to_string(workload.shared_experts * workload.expert_size),
             "workload.shared_experts");
     }
-    add("--moe-router-load-balancing-type", "aux_loss", "workload.training");
-    add("--moe-aux-loss-coeff", json_number(workload.training.auxiliary_loss), "workload.training");
-    add("--moe-z-loss-coeff", json_number(workload.training.z_loss), "workload.training");
-    if (!workload.training.normalize_top_k) {
-        settings.push_back({"--moe-router-pre-softmax", "", "workload.training"});
+    const std::string of_balance = training_source(training, "auxiliary_loss");
+    add("--moe-router-load-balancing-type", "aux_loss", of_balance);
+    add("--moe-aux-loss-coeff", json_number(training.auxiliary_loss), of_balance);
+    add("--moe-z-loss-coeff", json_number(training.z_loss), training_source(training, "z_loss"));
+    if (!training.normalize_top_k) {
+        add("--moe-router-pre-softmax", "", training_source(training, "normalize_top_k"));
     }
     if (workload.first_dense_layers > 0) {
         add("--moe-layer-freq",
@@ -84,15 +87,19 @@ Settings megatron_model(const models::Workload& workload) {
                          "found \"non-parametric\"; expected \"rms\" or \"layer\" with Megatron-LM, whose norms have "
                          "weights");
     }
-    const auto add_number = [&settings](const char* name, double value) {
-        settings.push_back({name, json_number(value), "workload.training"});
+    const models::Training& training = workload.training;
+    const auto add_number = [&](const char* name, const std::string& value, const char* key) {
+        settings.push_back({name, value, training_source(training, key)});
     };
     if (!workload.learned_positions) {
-        const std::string base = std::to_string(std::llround(workload.training.rope_theta));  // it takes whole numbers
-        settings.push_back({"--rotary-base", base, "workload.training"});
+        add_number("--rotary-base", std::to_string(std::llround(training.rope_theta)),
+                   "rope_theta");  // whole ones only
     }
-    add_number("--norm-epsilon", workload.training.norm_epsilon);
-    add_number("--init-method-std", workload.training.initial_deviation);
+    add_number("--norm-epsilon", json_number(training.norm_epsilon), "norm_epsilon");
+    add_number("--init-method-std", json_number(training.initial_deviation), "initial_deviation");
+    for (const char* dropout : {"--attention-dropout", "--hidden-dropout"}) {
+        settings.push_back({dropout, "0", "no dropout is modelled; Megatron-LM's own is 0.1"});
+    }
     settings.push_back(
         {"--normalization", workload.norm == models::NormKind::kRms ? "RMSNorm" : "LayerNorm", "workload.norm"});
     if (workload.feed_forward == models::FeedForward::kSwiGlu) {

@@ -6,6 +6,7 @@
 #include "base/json.hpp"
 #include "interop/megatron/megatron.hpp"
 #include "interop/settings_writer.hpp"
+#include "interop/training_source.hpp"
 #include "models/stage_layers.hpp"
 
 namespace auspex::interop {
@@ -89,17 +90,27 @@ class Writer {
         return "\"" + text + "L\"";
     }
 
-    /// tp, cp, ep, dp, pp from the fastest on, or with pp before dp.
+    /// tp, cp, ep, dp, pp from the fastest on, or with pp before dp. The latter asks for as many replicas of experts as
+    /// of the dense part (megatron/core/parallel_state.py).
     void write_order() {
         constexpr std::array kStagesFirst{Axis::kPp, Axis::kDp, Axis::kEp, Axis::kTp};
         constexpr std::array kReplicasFirst{Axis::kDp, Axis::kPp, Axis::kEp, Axis::kTp};
-        const bool says_replicas_first = plan_.rank_order == kReplicasFirst && plan_.pp > 1;
+        const int of_experts = workload_.num_experts > 0 ? plan_.ep * plan_.etp : plan_.tp;
+        const bool can_map = plan_.pp == 1 || of_experts == plan_.tp * plan_.cp;
+        const bool says_replicas_first = plan_.rank_order == kReplicasFirst && plan_.pp > 1 && can_map;
         if (!says_replicas_first && is_order(plan_, kStagesFirst)) {
             return;
         }
+        const std::string stages_first = order_text(kStagesFirst);
         if (!is_order(plan_, kReplicasFirst)) {
-            out_.refuse("rank_order", order_text(plan_.rank_order),
-                        order_text(kStagesFirst) + " or " + order_text(kReplicasFirst));
+            out_.refuse("rank_order", order_text(plan_.rank_order), stages_first + " or " + order_text(kReplicasFirst));
+        }
+        if (!can_map) {
+            out_.refuse("rank_order",
+                        order_text(plan_.rank_order) + " with ep x etp " + std::to_string(of_experts) +
+                            " and tp x cp " + std::to_string(plan_.tp * plan_.cp),
+                        stages_first + " (--set 'plan.rank_order=" + stages_first +
+                            "'), or both products the same, which --use-tp-pp-dp-mapping asks for,");
         }
         out_.add_switch("--use-tp-pp-dp-mapping", "rank_order");
     }
@@ -216,6 +227,10 @@ class Writer {
             out_.refuse("overlap", "\"pp\" with 1f1b", "no such word, or \"interleaved-1f1b\",");
         }
         if (!plan_.overlap_pp && is_interleaved) {
+            constexpr int kLeastStages = 3;  // with two, a rank would send to and receive from one other at once
+            out_.require(plan_.pp >= kLeastStages, "overlap",
+                         "no \"pp\" with interleaved-1f1b and pp " + std::to_string(plan_.pp),
+                         "\"pp\" (--set 'plan.overlap=[\"pp\"]', with the plan's other words), or pp above 2,");
             out_.add_switch("--no-overlap-p2p-communication", "overlap");
         }
     }
@@ -231,6 +246,22 @@ Settings megatron_plan(const models::Workload& workload, const models::Plan& pla
     return Writer(workload, plan).run();
 }
 
+namespace {
+
+/// What Megatron-LM asserts of it: 1 with tp or cp, but not with its FSDP, nor where expert communication overlaps.
+Setting connections(const models::Plan& plan) {
+    const bool is_fsdp = plan.optimizer == models::OptimizerSharding::kFsdp;
+    const char* const name = "CUDA_DEVICE_MAX_CONNECTIONS";
+    if (is_fsdp || plan.overlap_ep) {
+        return {name, "32",
+                is_fsdp ? "--use-megatron-fsdp asks for more than 1"
+                        : "--overlap-moe-expert-parallel-comm asks for more than 1"};
+    }
+    return {name, "1", "tensor and context parallelism ask for it"};
+}
+
+}  // namespace
+
 Emission megatron_emission(const EmitRequest& request) {
     Emission emission;
     emission.settings = megatron_model(request.workload);
@@ -240,12 +271,17 @@ Emission megatron_emission(const EmitRequest& request) {
         emission.settings.push_back({"--train-iters", std::to_string(request.steps), "--steps"});
     }
     emission.forced_routing = "--moe-router-force-load-balancing";
-    emission.trial = {
-        {"--mock-data", "", "made up"},
-        {"--tokenizer-type", "NullTokenizer", "made up"},
-        {"--lr", json_number(request.workload.training.learning_rate), "workload.training, or its default"}};
+    emission.trial = {{"--mock-data", "", "made up"},
+                      {"--tokenizer-type", "NullTokenizer", "made up"},
+                      {"--lr", json_number(request.workload.training.learning_rate),
+                       training_source(request.workload.training, "learning_rate")}};
     emission.program = "python pretrain_gpt.py";
-    emission.cuda_environment = {{"CUDA_DEVICE_MAX_CONNECTIONS", "1", "tensor and context parallelism ask for it"}};
+    emission.cuda_environment = {connections(request.plan)};
+    if (request.workload.qk_norm) {
+        emission.notes.emplace_back(
+            "workload.qk_norm norms all heads together, as OLMoE and OLMo 2 do; --qk-layernorm norms each head by "
+            "itself, as Qwen3 does");
+    }
     return emission;
 }
 

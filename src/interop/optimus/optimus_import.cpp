@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "interop/launch_script.hpp"
+#include "interop/model_check.hpp"
 #include "interop/optimus/optimus.hpp"
 
 namespace auspex::interop {
@@ -51,6 +52,9 @@ class Reader {
         read_recompute();
         read_optimizer();
         read_experts();
+        if (from_.workload != nullptr) {
+            check_model(*from_.workload);
+        }
         in_.refuse_unread(changes_no_cost);
         return {plan_, std::move(notes_)};
     }
@@ -71,6 +75,14 @@ class Reader {
             note_default(name, "0");
         }
         return in_.truth(name, false);
+    }
+
+    void check_model(const models::Workload& own) {
+        ModelCheck check(in_, own);
+        check.number("CONTEXT_SIZE", own.sequence_length, "sequence_length");
+        if (in_.has("MODEL_CHOICE")) {
+            check.word("MODEL_CHOICE", optimus_model(own), "layers, heads, sizes and experts");
+        }
     }
 
     int read_grid() {
@@ -188,22 +200,26 @@ class Reader {
 
 ImportedPlan plan_of_optimus(const PlanText& from) {
     std::map<std::string, std::string> variables;
-    for (const auto& [name, value] : script_variables(from.text, from.name)) {
+    ShellValues values = script_values(from.text, from.name);
+    for (const std::string& name : values.names()) {
         if (!is_of_optimus(name)) {
             continue;
         }
-        if (value.starts_with('$')) {
+        const auto value = values.value(name);
+        if (!value) {
             throw InputError(from.name + ": " + name,
                              "found several values, or one made of variables; expected one that is written out");
         }
-        variables.emplace(name, value);
+        variables.emplace(name, *value);
     }
     if (variables.empty()) {
         throw InputError(from.name,
                          "found none of its variables; expected those of Optimus-LM's run_experiment.sh, "
                          "such as PP=8");
     }
-    return Reader(variables, from).run();
+    ImportedPlan imported = Reader(variables, from).run();
+    imported.add_notes(values.notes());
+    return imported;
 }
 
 }  // namespace auspex::interop

@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/input_text.hpp"
 #include "interop/launch_script.hpp"
+#include "interop/model_check.hpp"
 #include "interop/shell_words.hpp"
 #include "interop/torchtitan/python_text.hpp"
 #include "interop/torchtitan/torchtitan.hpp"
@@ -195,6 +196,9 @@ class Reader {
             }
         }
         const std::int64_t length = in_.whole(length_name, 1, kMostTokens);
+        if (from_.workload != nullptr) {
+            ModelCheck(in_, *from_.workload).number(length_name, from_.workload->sequence_length, "sequence_length");
+        }
         const std::int64_t micro = in_.whole(micro_name, 1, kMostOfMicro);
         const std::int64_t of_micro = micro * data_parallel;  // below 2^63: 10^10 x 2^24
         if (micro % length != 0 || micro / length > 1'000'000) {
@@ -323,19 +327,23 @@ ImportedPlan plan_of_torchtitan(const PlanText& from) {
     const std::string python = python_of(from);
     Options options;
     int ranks = from.ranks;
+    std::vector<std::string> notes;
     if (!python.empty()) {
         options = options_of_function(python, from);
     } else {
         const LaunchScript script = read_launch_script(from.text, from.name);
         options = options_of_flags(script.arguments);
         ranks = ranks > 0 ? ranks : script.ranks;
+        notes = script.notes;
     }
     if (options.empty()) {
         throw InputError(from.name,
                          "found no options; expected those of torchtitan, such as "
                          "--parallelism.tensor_parallel_degree=4, or a Python configuration");
     }
-    return Reader(options, from, ranks).run();
+    ImportedPlan imported = Reader(options, from, ranks).run();
+    imported.add_notes(notes);
+    return imported;
 }
 
 }  // namespace auspex::interop

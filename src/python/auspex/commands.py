@@ -193,6 +193,7 @@ def plan(
     resume: Path_ | None = None,
     scenario: Path_ | None = None,
     out: Path_ | None = None,
+    format: str | None = None,
     csv: Path_ | None = None,
 ) -> PlanSearch:
     """Pick the layout: the fastest plans that fit, out of all that there are for these tiles and this batch."""
@@ -215,6 +216,7 @@ def plan_sizes(
     what_if: bool = False,
     tokens: Count | None = None,
     out: Path_ | None = None,
+    format: str | None = None,
     csv: Path_ | None = None,
 ) -> PlanSizes:
     """The best plan of each of several sizes, [24, 48] or "12..384", and the one that the objective picks."""
@@ -236,6 +238,7 @@ def plan_deadline(
     set: Overrides | None = None,
     exhaustive: bool = False,
     what_if: bool = False,
+    format: str | None = None,
     csv: Path_ | None = None,
 ) -> PlanDeadline:
     """The smallest of several sizes that trains so many tokens in this time, such as "14d"."""
@@ -379,7 +382,7 @@ def import_(
         given["out"] = out if out is not None else os.path.join(folder, "imported.json")
         answer = json.loads(answer_to(IMPORTS[format], given))
         content = json.loads(Path(given["out"]).read_text(encoding="utf-8"))
-    known = ("notes", "parameters", "active_parameters", "ranks")
+    known = ("notes", "parameters", "active_parameters", "active_parameters_without_embedding", "ranks")
     document = {"format": format, "content": content, **{key: answer[key] for key in known if key in answer}}
     return Imported._of(json.dumps(document))
 

@@ -45,6 +45,7 @@ class Imported(Result):
     notes: list[str]
     parameters: float | None = None
     active_parameters: float | None = None
+    active_parameters_without_embedding: float | None = None
     ranks: int | None = None
 
 

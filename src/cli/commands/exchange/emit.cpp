@@ -176,13 +176,12 @@ void run_emit(const Options& options) {
     }
     if (options.json) {
         print_json(emitted, options);
-    } else if (options.out.empty()) {
-        std::cout << emitted.text;
-    } else {
-        std::cout << "written to " << options.out << "\n";
-        for (const std::string& note : emitted.notes) {
-            std::cout << "note: " << note << "\n";
-        }
+        return;
+    }
+    const bool is_printed = options.out.empty();
+    std::cout << (is_printed ? emitted.text : "written to " + options.out + "\n");
+    for (const std::string& note : emitted.notes) {
+        (is_printed ? std::cerr : std::cout) << "note: " << note << "\n";  // stdout is to hold the text alone
     }
 }
 

@@ -31,7 +31,10 @@ void print_json(const models::Workload& workload, const interop::ImportedWorkloa
     JsonWriter json(answer_stream(options));
     json.begin_object().member("config", imported.document.name()).member("sha256", imported.document.sha256());
     json.member("out", options.out).member("parameters", count_parameters(workload).total());
-    json.member("active_parameters", count_active_parameters(workload).total()).key("notes").begin_array();
+    json.member("active_parameters", count_active_parameters(workload).total());
+    json.member("active_parameters_without_embedding", interop::active_without_embedding(workload))
+        .key("notes")
+        .begin_array();
     for (const std::string& note : imported.notes) {
         json.value(note);
     }
@@ -46,7 +49,8 @@ void print_text(const models::Workload& workload, const interop::ImportedWorkloa
     }
     std::cout << "\n" << billions(count_parameters(workload).total()) << " parameters";
     if (workload.num_experts > 0) {
-        std::cout << ", " << billions(count_active_parameters(workload).total()) << " active a token";
+        std::cout << ", " << billions(count_active_parameters(workload).total()) << " active a token, "
+                  << billions(interop::active_without_embedding(workload)) << " without the input embedding";
     }
     std::cout << "\n";
     for (const std::string& note : imported.notes) {

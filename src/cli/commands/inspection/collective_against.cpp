@@ -1,4 +1,5 @@
 /// @file auspex collective --against: collectives that others measured, predicted row by row.
+#include <algorithm>
 #include <iostream>
 #include <map>
 #include <set>
@@ -123,9 +124,31 @@ class Files {
     std::map<NameWithOverrides, int> tiles_;
 };
 
+template <typename Entry>
+std::string texts_of(const std::vector<Entry>& entries) {
+    std::string texts;
+    for (const Entry& entry : entries) {
+        texts += (texts.empty() ? "" : ", ") + entry.text;
+    }
+    return texts;
+}
+
+/// Throws InputError where no row could be predicted, with why the first could not.
+void require_one(const Options& options, const evaluate::PublishedNames& names,
+                 const std::vector<evaluate::PredictedCollective>& rows) {
+    if (rows.empty() || std::ranges::any_of(rows, [](const auto& one) { return one.query.refused.empty(); })) {
+        return;
+    }
+    throw InputError("--against " + options.search.against,
+                     "found no row that can be predicted, the first because " + rows.front().query.refused +
+                         "; expected one at least (machines begin with " + texts_of(names.machines) +
+                         "; libraries with " + texts_of(names.libraries) + ")");
+}
+
 std::vector<evaluate::PredictedCollective> predict_rows(const Options& options) {
-    const evaluate::PublishedNames names = evaluate::read_published_names(
+    evaluate::PublishedNames names = evaluate::read_published_names(
         JsonDocument::load(launch::find_input(kNamesRole, "collectives", "auspex collective --against")));
+    add_file_names(launch::input_names("machine"), launch::input_names("stack"), names);
     const std::vector<evaluate::PublishedCollective> published =
         evaluate::load_published_collectives(options.search.against);
     Files files(options);
@@ -149,6 +172,7 @@ std::vector<evaluate::PredictedCollective> predict_rows(const Options& options) 
         }
         line.show(rows.size(), published.size());
     }
+    require_one(options, names, rows);
     return rows;
 }
 

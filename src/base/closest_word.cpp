@@ -25,15 +25,29 @@ std::size_t letters_apart(std::string_view a, std::string_view b) {
     return last[b.size()];
 }
 
+namespace {
+
+/// Letters of the words in front that both have, with the space behind: "import " of "import foo" and "import osu".
+std::size_t shared_words(std::string_view a, std::string_view b) {
+    std::size_t shared = 0;
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()) && a[i] == b[i]; ++i) {
+        shared = a[i] == ' ' ? i + 1 : shared;
+    }
+    return shared;
+}
+
+}  // namespace
+
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
     constexpr std::size_t kLongest = 64;  // nobody mistypes more
-    std::size_t least = word.size() / 3 + 1;
+    std::size_t least = word.size() + 1;
     std::string best;
     for (const std::string& candidate : candidates) {
         if (word.size() > kLongest || candidate.size() > kLongest) {
             continue;
         }
-        if (const std::size_t apart = letters_apart(word, candidate); apart < least) {
+        const std::size_t allowed = (word.size() - shared_words(word, candidate)) / 3;
+        if (const std::size_t apart = letters_apart(word, candidate); apart <= allowed && apart < least) {
             least = apart;
             best = candidate;
         }

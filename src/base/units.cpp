@@ -80,16 +80,16 @@ std::string joined_names(std::span<const Unit> units) {
     return out;
 }
 
-[[noreturn]] void refuse(const std::string& where, std::string_view text, Dimension dimension) {
+[[noreturn]] void refuse(const std::string& where, std::string_view text, Dimension dimension, const char* example) {
     if (dimension == Dimension::kNone) {
         throw InputError(where, "found " + quoted(text) + "; expected a plain number without a unit");
     }
     if (dimension == Dimension::kCount) {
-        throw InputError(where, "found " + quoted(text) + "; expected a number such as \"" + example_of(dimension) +
+        throw InputError(where, "found " + quoted(text) + "; expected a number such as \"" + example +
                                     "\" (k M B T: powers of 1000)");
     }
-    throw InputError(where, "found " + quoted(text) + "; expected a number and a unit, such as \"" +
-                                example_of(dimension) + "\" (units: " + joined_names(units_of(dimension)) + ")");
+    throw InputError(where, "found " + quoted(text) + "; expected a number and a unit, such as \"" + example +
+                                "\" (units: " + joined_names(units_of(dimension)) + ")");
 }
 
 /// False for powers of 1024, bits, and second names.
@@ -129,12 +129,13 @@ std::string printed(const char* format, double value) {
 
 }  // namespace
 
-double parse_quantity(std::string_view text, Dimension dimension, const std::string& where) {
+double parse_quantity(std::string_view text, Dimension dimension, const std::string& where, const char* example) {
+    example = example == nullptr ? example_of(dimension) : example;
     double number = 0;
     const char* const end = text.data() + text.size();
     const auto [rest, status] = std::from_chars(text.data(), end, number);
     if (status != std::errc() || !std::isfinite(number)) {
-        refuse(where, text, dimension);
+        refuse(where, text, dimension, example);
     }
     std::string_view unit(rest, static_cast<std::size_t>(end - rest));
     if (dimension == Dimension::kNone && unit.empty()) {
@@ -148,7 +149,7 @@ double parse_quantity(std::string_view text, Dimension dimension, const std::str
             return number * known.scale;
         }
     }
-    refuse(where, text, dimension);
+    refuse(where, text, dimension, example);
 }
 
 std::string format_quantity(double value, Dimension dimension) {

@@ -18,7 +18,8 @@ enum class Dimension { kNone, kBytes, kBytesPerSecond, kFlopPerSecond, kSeconds,
 
 /// Parses "<number><optional space><unit>" strictly. `where` names file and path in the error.
 /// Throws InputError for a missing or wrong unit, a non-finite number, trailing text.
-[[nodiscard]] double parse_quantity(std::string_view text, Dimension dimension, const std::string& where);
+[[nodiscard]] double parse_quantity(std::string_view text, Dimension dimension, const std::string& where,
+                                    const char* example = nullptr);
 
 /// The shortest text with a readable unit, three or four significant digits: 1.51e8 bytes -> "151 MB".
 [[nodiscard]] std::string format_quantity(double value, Dimension dimension);

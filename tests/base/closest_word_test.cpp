@@ -28,6 +28,8 @@ TEST(ClosestWord, only_what_is_near_is_suggested) {
     EXPECT_EQ(did_you_mean("predcit", {"plan", "predict", "place"}), "; did you mean predict?");
     EXPECT_EQ(did_you_mean("pln", {"place", "plan"}), "; did you mean plan?");
     EXPECT_EQ(did_you_mean("train", {"plan", "fabric"}), "");
+    EXPECT_EQ(did_you_mean("import foo", {"import osu", "import hf"}), "") << "three letters of three";
+    EXPECT_EQ(did_you_mean("import osi", {"import osu", "import hf"}), "; did you mean import osu?");
     EXPECT_EQ(did_you_mean("x", {"y"}), "");
     EXPECT_EQ(did_you_mean("", {"plan"}), "");
     EXPECT_EQ(did_you_mean(std::string(1'000'000, 'a'), {"plan"}), "");

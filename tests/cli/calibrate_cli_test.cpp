@@ -102,6 +102,21 @@ TEST_F(CalibrateCli, a_table_says_what_it_changes) {
     EXPECT_EQ(json.out.find("Next:"), std::string::npos);
 }
 
+TEST_F(CalibrateCli, a_table_of_collectives_changes_nothing_and_says_so) {
+    const std::string rows = write(
+        "rows.csv",
+        "kind,name,precision,where,rows,columns,depth,groups,active,ranks,nodes,bytes,seconds,spread,count,source\n"
+        "collective,all-reduce,,,,,,,1,8,1,1e9,0.01,,1,nccl-tests\n");
+    const testing_cli::Outcome text = run("calibrate --machine dgx-h100 --from " + rows + " " + out());
+    EXPECT_EQ(text.exit_code, 0) << text.error;
+    for (const char* words : {"No constant was fitted; 1 row of collectives checked, not fitted: typically ",
+                              "No row determines a constant", "with all constants as they were"}) {
+        EXPECT_NE(text.out.find(words), std::string::npos) << words << " is not in\n" << text.out;
+    }
+    EXPECT_EQ(text.out.find("1 fit"), std::string::npos) << text.out;
+    EXPECT_EQ(text.out.find("Next:"), std::string::npos) << text.out;
+}
+
 TEST_F(CalibrateCli, a_file_that_it_has_not_written_is_left_alone) {
     const std::string mine = write("mine.json", text_of(std::string(AUSPEX_SOURCE_DIR) + "/machines/aurora.json"));
     expect_refused("--out " + mine, {"mine.json", "calibration has not written"});

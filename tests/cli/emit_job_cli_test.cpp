@@ -170,6 +170,38 @@ END
     expect_same_step("torchtitan", inputs, "agpt-20b");
 }
 
+// 12 nodes of Frontier have 2 h, of which 30 min are for the beginning and the end.
+TEST_F(EmitJob, a_queue_cuts_the_walltime) {
+    const std::string script = folder_ + "job.sh";
+    const std::string job =
+        "emit --format deepspeed --job slurm --machine frontier --stack megatron-deepspeed "
+        "--workload agpt-70b --plan agpt-70b --tiles 96 --json ";
+    const auto text_with = [&](const std::string& flags) {
+        const Outcome emitted = run(job + flags);
+        EXPECT_EQ(emitted.exit_code, 0) << emitted.error;
+        return JsonDocument::parse(emitted.out, "out").root().at("text").as_string();
+    };
+    expect(
+        text_with("--steps 5000"),
+        {"#SBATCH --time=02:00:00\n", " steps fit into 2 h, the longest job of 12 nodes (OLCF ", "the run takes ",
+         " jobs, each from the checkpoint of the one before\n",
+         "# Left out: CCL_ALLREDUCE_SCALEOUT, CCL_BCAST, CCL_OP_SYNC of stack megatron-deepspeed, which was measured "
+         "on aurora\n"});
+    const std::string few = text_with("--steps 10");
+    EXPECT_EQ(few.find("steps fit into"), std::string::npos) << few;
+    EXPECT_EQ(few.find("export CCL_"), std::string::npos) << few;
+    const std::string limit =
+        R"(--set 'machine.launch.walltime_limits={"value": [{"up_to_nodes": 12, "walltime": "31 min"}], )"
+        R"("source": "x", "kind": "assumed"}' )";
+    const auto forced = [&](const char* walltime) {
+        std::string text = limit;
+        return text.replace(text.find("31 min"), 6, walltime) + "--steps 3";
+    };
+    expect(text_with(forced("32 min")), {"1 step fits into 32 min", "the run takes 3 jobs"});
+    EXPECT_EQ(fault_of_refusal(job + forced("30 min"), {"--job", "a step of at most", "30 min", "walltime_limits"}),
+              "");
+}
+
 TEST_F(EmitJob, what_cannot_be_is_said) {
     const auto refused = [this](const std::string& arguments, std::initializer_list<const char*> words) {
         EXPECT_EQ(fault_of_refusal(arguments, words), "");

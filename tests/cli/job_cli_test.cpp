@@ -37,6 +37,16 @@ TEST_F(JobCli, nodes_are_tiles_of_the_machine) {
     ASSERT_EQ(scaled.exit_code, 0) << scaled.error;
     EXPECT_EQ(JsonDocument::parse(scaled.out, "out").root().at("points").elements().at(1).at("tiles").as_number(0, 1e9),
               192);
+    const std::string inputs = " --machine aurora --stack optimus --workload mula-20b-a2b";
+    EXPECT_EQ(run("diff mula-20b-a2b mula-20b-a2b --json --nodes 16" + inputs).out,
+              run("diff mula-20b-a2b mula-20b-a2b --json --tiles 192" + inputs).out);
+    const Outcome described =
+        run("describe --json --workload mula-20b-a2b --plan mula-20b-a2b --machine aurora --nodes 16");
+    ASSERT_EQ(described.exit_code, 0) << described.error;
+    EXPECT_EQ(JsonDocument::parse(described.out, "out").root().at("plan").at("tiles").as_number(0, 1e9), 192);
+    expect_refused("describe --workload mula-20b-a2b --plan mula-20b-a2b --nodes 16", {"--nodes", "without --machine"});
+    expect_refused("describe --workload mula-20b-a2b --plan mula-20b-a2b --machine aurora",
+                   {"--machine", "without --nodes"});
     const std::string search =
         "plan --machine aurora --stack optimus --workload mula-7b-a1b --top 1 --where pp=1,tp=1 ";
     EXPECT_EQ(number(search + "--nodes 2 --global-batch 24", "tiles"), 24);
@@ -46,6 +56,16 @@ TEST_F(JobCli, nodes_are_tiles_of_the_machine) {
     expect_refused("scale" + kJob, {"found no --tiles"});
     // 1 node x 12 tiles, and a plan whose grid needs 48 at least: blamed on what was given.
     expect_refused("predict --nodes 1 --set plan.ep=48" + kJob, {"--nodes with plans/mula-20b-a2b.json"});
+}
+
+// pp=5 and batches of a sequence a tile: what has plans is said in nodes, and of whole ones.
+TEST_F(JobCli, what_a_search_finds_near_is_in_nodes_too) {
+    const std::string search = "plan --machine aurora --workload mula-7b-a1b --where pp=5 ";
+    const std::string by_nodes = run(search + "--nodes 4").error, by_tiles = run(search + "--tiles 48").error;
+    EXPECT_NE(by_nodes.find("--nodes 4 with --global-batch 48: "), std::string::npos) << by_nodes;
+    EXPECT_NE(by_nodes.find("--nodes 5 with this batch"), std::string::npos) << by_nodes;
+    EXPECT_NE(by_tiles.find("--tiles 48 with --global-batch 48: "), std::string::npos) << by_tiles;
+    EXPECT_NE(by_tiles.find("--tiles 40 with this batch"), std::string::npos) << by_tiles;
 }
 
 // global batch = micro_batch_size x micro_batches x data_parallel; data_parallel = tiles / (pp tp cp).
@@ -155,6 +175,9 @@ TEST_F(JobCli, what_there_is_is_listed) {
     }
     EXPECT_TRUE(has_olmoe) << json.out;
     expect_refused("list machinery", {"machinery", "machines, stacks, workloads, plans"});
+    expect_refused("list machines machinery", {"machinery", "one or several of"});
+    EXPECT_EQ(run("list plans machines --json").out, run("list machines plans --json").out);
+    EXPECT_NE(run("list machines plans").out.find("\nplans"), std::string::npos);
 }
 
 }  // namespace

@@ -260,7 +260,7 @@ TEST_F(PlanCli, a_deadline_picks_the_smallest_size_and_one_that_nothing_makes_is
                                "--global-batch 96 --deadline 1h",
                                {"--deadline", "without --tokens"}),
               "");
-    EXPECT_EQ(fault_of_refusal(base + "--deadline 14", {"--deadline", "\"14\"", "unit"}), "");
+    EXPECT_EQ(fault_of_refusal(base + "--deadline 14", {"--deadline", "\"14\"", "unit, such as \"14 d\""}), "");
     EXPECT_EQ(fault_of_refusal(base + "--objective speed", {"--objective", "step-time"}), "");
     EXPECT_EQ(fault_of_refusal(base + "--top 3", {"--top", "several --tiles"}), "");
 }

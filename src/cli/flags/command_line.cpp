@@ -53,6 +53,11 @@ po::options_description describe(const std::vector<CommandFlag>& flags) {
 struct Grammar {
     std::vector<CommandFlag> flags;
     po::options_description description;
+
+    [[nodiscard]] bool takes_many(Flag flag) const {
+        return std::ranges::any_of(flags,
+                                   [flag](const CommandFlag& one) { return one.flag == flag && one.takes_many; });
+    }
 };
 
 /// Made once for each command of commands(): callers of answer_of come often.
@@ -112,6 +117,19 @@ std::string first_example(const Command& command) {
     return examples.substr(0, examples.find('\n'));
 }
 
+/// What is missing: "--plan", or "second FILE|DIR (--after)" of what may stand without its name.
+std::string words_for(const Command& command, const CommandFlag& flag) {
+    const std::string name = std::string("--") + flag.text.name;
+    const auto operand = std::ranges::find(command.operands, flag.flag);
+    if (operand == command.operands.end()) {
+        return name;
+    }
+    const char* const place = command.operands.size() < 2           ? ""
+                              : operand == command.operands.begin() ? "first "
+                                                                    : "second ";
+    return std::string(place) + flag.text.value + " (" + name + ")";
+}
+
 po::variables_map read_arguments(const Command& command, const std::vector<std::string>& arguments) {
     const std::string where = std::string("auspex ") + command.name;
     const Grammar& grammar = grammar_of(command);
@@ -131,7 +149,8 @@ po::variables_map read_arguments(const Command& command, const std::vector<std::
                 throw InputError(where, "found the stray argument \"" + option.value.at(0) +
                                             "\"; expected flags only (--help lists them)");
             }
-            option.string_key = text_of(*operand++).name;
+            option.string_key = text_of(*operand).name;
+            operand += grammar.takes_many(*operand) ? 0 : 1;
         }
         po::store(parsed, values);
     } catch (const po::unknown_option& error) {
@@ -234,7 +253,7 @@ Options parse_options(const Command& command, const std::vector<std::string>& ar
             store_given(options, flag, given);
         } else if (flag.is_required && !has_alone && !is_replaced(flag.flag, given)) {
             throw InputError(std::string("auspex ") + command.name,
-                             std::string("found no --") + flag.text.name + "; for example: " + first_example(command));
+                             "found no " + words_for(command, flag) + "; for example: " + first_example(command));
         }
     }
     fill_tiles_of_nodes(options);

@@ -13,7 +13,9 @@ namespace auspex::cli {
 namespace {
 
 /// Several values behind one flag, as a shell's pattern gives them.
-bool takes_many(Flag flag) { return flag == Flag::kInput || flag == Flag::kPlans || flag == Flag::kWorkloads; }
+bool takes_many(Flag flag) {
+    return flag == Flag::kInput || flag == Flag::kPlans || flag == Flag::kWorkloads || flag == Flag::kListed;
+}
 
 /// Of the flag as this command takes it.
 FlagText text_for(const Command& command, Flag flag) {
@@ -240,8 +242,9 @@ FlagText text_of(Flag flag) {
             return {"role", "ROLE",
                     "machine, stack, workload, plan, layouts, measurements, published-names or published-training"};
         case Flag::kListed:
-            return {"of", "WORD",
-                    "machines, stacks, workloads or plans; the flag's name may be left out; default: all"};
+            return {"of", "WORD...",
+                    "machines, stacks, workloads, plans, or several of them; the flag's name may be left out; default: "
+                    "all"};
         case Flag::kManualOut: return {"out", "DIR", "folder of the pages"};
         case Flag::kConfig: return {"config", "FILE", "config.json of a model; the flag's name may be left out"};
         case Flag::kBefore:

@@ -100,12 +100,11 @@ std::string parse_lens(const std::string& text) {
 }
 
 /// A quantity above zero.
-double parse_positive(const char* flag, const std::string& text, Dimension dimension) {
+double parse_positive(const char* flag, const std::string& text, Dimension dimension, const char* example) {
     const std::string name = std::string("--") + flag;
-    const double value = parse_quantity(text, dimension, name);
+    const double value = parse_quantity(text, dimension, name, example);
     if (!(value > 0)) {
-        throw InputError(name,
-                         "found \"" + text + "\"; expected more than zero, such as \"" + example_of(dimension) + "\"");
+        throw InputError(name, "found \"" + text + "\"; expected more than zero, such as \"" + example + "\"");
     }
     return value;
 }
@@ -167,7 +166,7 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
         case Flag::kScenario: options.scenario = text(); break;  // parse_options takes what it gives as flags
         case Flag::kNoSensitivity: options.no_sensitivity = true; break;
         case Flag::kAdvice: options.predict.advice = parse_whole("advice", text(), 0, kMostAdvice); break;
-        case Flag::kTokens: options.tokens = parse_positive("tokens", text(), Dimension::kCount); break;
+        case Flag::kTokens: options.tokens = parse_positive("tokens", text(), Dimension::kCount, "100B"); break;
         case Flag::kLens: options.predict.lens = parse_lens(text()); break;
         case Flag::kSeed: options.seed = parse_seed(text()); break;
         case Flag::kSamples: options.predict.samples = parse_whole("samples", text(), 1, kMaxRuns); break;
@@ -195,8 +194,8 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
         case Flag::kMegatronOut:
         case Flag::kWorkloadOut:
         case Flag::kManualOut: options.out = text(); break;
-        case Flag::kRole:
-        case Flag::kListed: options.role = text(); break;
+        case Flag::kRole: options.role = text(); break;
+        case Flag::kListed: options.listed = values; break;
         case Flag::kFormat: options.emit.format = text(); break;
         case Flag::kJob: options.emit.job = text(); break;
         case Flag::kBefore: options.diff.before = text(); break;
@@ -209,7 +208,9 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
         case Flag::kFunction: options.import.function = text(); break;
         case Flag::kLink: options.import.link = text(); break;
         case Flag::kNodesOfRows: options.import.nodes = parse_count("nodes", text()); break;
-        case Flag::kMinBytes: options.import.min_bytes = parse_positive("min-bytes", text(), Dimension::kBytes); break;
+        case Flag::kMinBytes:
+            options.import.min_bytes = parse_positive("min-bytes", text(), Dimension::kBytes, "64 KiB");
+            break;
         case Flag::kMachineText: options.import.machine = text(); break;
         case Flag::kLibrary: options.import.library = text(); break;
         case Flag::kCheckExecutor: options.check_executor = true; break;
@@ -230,7 +231,7 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
         case Flag::kWhatIf: options.search.what_if = true; break;
         case Flag::kVary: options.search.vary = text(); break;
         case Flag::kDeadline:
-            options.search.deadline_s = parse_positive("deadline", text(), Dimension::kSeconds);
+            options.search.deadline_s = parse_positive("deadline", text(), Dimension::kSeconds, "14 d");
             break;
         case Flag::kObjective: options.search.objective = parse_objective(text()); break;
         case Flag::kAgainst: options.search.against = text(); break;

@@ -29,7 +29,8 @@ void fill_tiles_of_nodes(Options& options) {
         throw InputError("--nodes", "found beside " + options.search.tiles_flag + "; expected one of them");
     }
     if (options.machine.empty()) {
-        throw InputError("--nodes", "found without --machine, which says how many tiles a node has; expected both");
+        throw InputError("--nodes",
+                         "found without --machine, which says how many tiles a node has; expected both, or --tiles");
     }
     const models::Machine machine =
         models::load_machine(launch::load_document("machine", options.machine, options.overrides));
@@ -47,6 +48,18 @@ void fill_tiles_of_nodes(Options& options) {
         options.tiles.push_back(static_cast<int>(tiles));
     }
     options.search.tiles_flag = "--nodes";
+}
+
+int size_unit(const Options& options, const models::Machine& machine) {
+    return options.nodes.empty() ? 1 : machine.node.tiles;
+}
+
+std::string size_flag(const Options& options, const models::Machine& machine, const std::vector<int>& tiles) {
+    std::string sizes;
+    for (const int count : tiles) {
+        sizes += (sizes.empty() ? "" : ", ") + std::to_string(count / size_unit(options, machine));
+    }
+    return options.search.tiles_flag + " " + sizes;
 }
 
 void fill_micro_batches(const Options& options, const models::Workload& workload, models::Plan& plan) {

@@ -287,6 +287,7 @@ struct Options {
     std::optional<std::uint64_t> seed;
     int ranks = 0, max_ranks = 0;
     std::string data, role, config;
+    std::vector<std::string> listed;  ///< kinds of input files
     int sequence_length = 0;
     bool check_executor = false;
     PredictFlags predict;

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/output_file.hpp"
 #include "base/units.hpp"
+#include "cli/flags/job_size.hpp"
 #include "cli/output/plan_output.hpp"
 #include "interop/frameworks/frameworks.hpp"
 #include "launch/child_process.hpp"
@@ -149,7 +150,6 @@ void refuse_where_against_set(const models::Plan& set, const search::SpaceReques
 
 void refuse_empty(const Options& options, const models::Inputs& inputs, const search::SpaceRequest& request,
                   const search::SearchResult& result) {
-    const std::string& flag = options.search.tiles_flag;
     refuse_where_against_set(inputs.plan, request);
     std::string reasons, nearest;
     for (const auto& [reason, count] : result.rejected) {
@@ -157,15 +157,17 @@ void refuse_empty(const Options& options, const models::Inputs& inputs, const se
                    (reason == "--where" ? "what --where leaves out" : reason);
     }
     if (const std::optional<int> batch = nearest_batch(inputs, request)) {
-        nearest = "--global-batch " + std::to_string(*batch) + " with these tiles";
+        nearest =
+            "--global-batch " + std::to_string(*batch) + " with these " + (options.nodes.empty() ? "tiles" : "nodes");
     }
-    if (const std::optional<int> tiles = nearest_tiles(inputs, request)) {
-        nearest += (nearest.empty() ? "" : ", and ") + (flag + " " + std::to_string(*tiles) + " with this batch");
+    if (const std::optional<int> tiles = nearest_tiles(inputs, request, size_unit(options, inputs.machine))) {
+        nearest +=
+            (nearest.empty() ? "" : ", and ") + size_flag(options, inputs.machine, {*tiles}) + " with this batch";
     }
-    throw InputError(
-        flag + " " + std::to_string(request.tiles) + " with --global-batch " + std::to_string(request.global_batch),
-        "found no plan that divides them: " + (reasons.empty() ? "nothing is offered" : reasons) +
-            (nearest.empty() ? "" : "; the nearest that have plans: " + nearest));
+    throw InputError(size_flag(options, inputs.machine, {request.tiles}) + " with --global-batch " +
+                         std::to_string(request.global_batch),
+                     "found no plan that divides them: " + (reasons.empty() ? "nothing is offered" : reasons) +
+                         (nearest.empty() ? "" : "; the nearest that have plans: " + nearest));
 }
 
 void refuse_unfit(const Options& options, const models::Inputs& inputs, const search::SpaceRequest& request,
@@ -179,16 +181,15 @@ void refuse_unfit(const Options& options, const models::Inputs& inputs, const se
     }
     const std::optional<int> tiles = nearest_tiles_that_fit(inputs, request);
     const std::string taken = request.filter.name.empty() ? "" : " and that " + request.filter.name + " takes";
-    throw InputError("memory of " + inputs.machine.name,
-                     "found no plan that fits" + taken + ": the smallest that was looked at takes " +
-                         bytes_text(smallest.memory_peak_bytes) + " of " + bytes_text(result.capacity_bytes) + ", " +
-                         bytes_text(smallest.memory_peak_bytes - result.capacity_bytes) + " too much (" +
-                         plan_line(plan_of(smallest.candidate, inputs.plan), inputs.workload.num_experts > 0) +
-                         "); expected " +
-                         (tiles ? options.search.tiles_flag + " " + std::to_string(*tiles) +
-                                      ", the nearest whole nodes on which one fits,"
-                                : std::string("more tiles,")) +
-                         " a smaller batch, or fewer fields that are fixed");
+    throw InputError(
+        "memory of " + inputs.machine.name,
+        "found no plan that fits" + taken + ": the smallest that was looked at takes " +
+            bytes_text(smallest.memory_peak_bytes) + " of " + bytes_text(result.capacity_bytes) + ", " +
+            bytes_text(smallest.memory_peak_bytes - result.capacity_bytes) + " too much (" +
+            plan_line(plan_of(smallest.candidate, inputs.plan), inputs.workload.num_experts > 0) + "); expected " +
+            (tiles ? size_flag(options, inputs.machine, {*tiles}) + ", the nearest whole nodes on which one fits,"
+                   : std::string(options.nodes.empty() ? "more tiles," : "more nodes,")) +
+            " a smaller batch, or fewer fields that are fixed");
 }
 
 void warn_of_machine(const models::Machine& machine) {

@@ -82,7 +82,8 @@ std::string own_or(const models::SourcedText& own, const char* other) { return o
 
 void write_time(std::ostream& out, const Job& job, const char* directive) {
     out << "# " << job.walltime_says << ", " << one_line(job.predicted_with) << "\n"
-        << directive << clock_text(job.walltime_s) << "\n";
+        << (job.in_one_job.empty() ? "" : "# " + one_line(job.in_one_job) + "\n") << directive
+        << clock_text(job.walltime_s) << "\n";
 }
 
 void write_directives(std::ostream& out, const Job& job, const char* prefix) {
@@ -124,6 +125,9 @@ void write_variables(std::ostream& out, const models::Environment& environment, 
 void write_environment(std::ostream& out, const Job& job) {
     write_variables(out, job.launch.environment, "machine.launch");
     write_variables(out, job.environment, "stack.environment");
+    if (!job.left_out.empty()) {
+        out << "# " << one_line(job.left_out) << "\n";
+    }
     const Settings& cuda = job.emission.cuda_environment;
     if (job.launch.platform == Platform::kCuda) {
         out << variables_text(cuda);

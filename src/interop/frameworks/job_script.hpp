@@ -16,7 +16,9 @@ struct Job {
     std::string predicted_with;       ///< what with: stack and machine
     std::string repeat;               ///< the command that makes this file
     models::LaunchSettings launch;    ///< of the machine
+    std::string in_one_job;           ///< how much of the run it has, where a limit cuts it; else empty
     models::Environment environment;  ///< of the stack
+    std::string left_out;             ///< what of the stack's environment is not set, and why; else empty
 };
 
 /// A script to submit. A rank has the tile of its number on the node, LOCAL_RANK. The machine's file says with what

@@ -5,6 +5,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <string_view>
 
 #include "base/error.hpp"
@@ -89,6 +90,30 @@ void read_cores(const JsonValue& section, LaunchSettings& settings) {
     }
 }
 
+void read_walltime_limits(const JsonValue& section, LaunchSettings& settings) {
+    constexpr int kMostNodes = 1'000'000;
+    constexpr double kMinute_s = 60, kYear_s = 365 * 86400.0;
+    const auto limits = section.find("walltime_limits");
+    if (!limits) {
+        return;
+    }
+    read_provenance(*limits, settings.walltime_limits_source);
+    for (const JsonValue& one : limits->at("value").elements()) {
+        one.allow_only({"up_to_nodes", "walltime"});
+        const int fewer = settings.walltime_limits.empty() ? 0 : settings.walltime_limits.back().up_to_nodes;
+        const JsonValue walltime = one.at("walltime");
+        const WalltimeLimit limit{static_cast<int>(one.at("up_to_nodes").as_integer(1, kMostNodes)),
+                                  walltime.as_quantity(Dimension::kSeconds, kMinute_s, kYear_s)};
+        if (limit.up_to_nodes <= fewer) {
+            one.at("up_to_nodes").fail("more than the " + std::to_string(fewer) + " of the limit before it");
+        }
+        if (std::abs(std::remainder(limit.walltime_s, kMinute_s)) > 1e-6) {
+            walltime.fail("whole minutes");
+        }
+        settings.walltime_limits.push_back(limit);
+    }
+}
+
 }  // namespace
 
 const char* to_string(BatchSystem batch) { return batch == BatchSystem::kPbs ? "PBS" : "Slurm"; }
@@ -110,7 +135,7 @@ Environment read_environment(const JsonValue& section) {
 
 LaunchSettings read_launch_settings(const JsonValue& section) {
     section.allow_only({"batch", "platform", "submit", "directives", "launcher", "rank", "local_rank", "cores",
-                        "visible_tiles", "environment"});
+                        "walltime_limits", "visible_tiles", "environment"});
     LaunchSettings settings;
     settings.is_known = true;
     settings.batch = section.at("batch").as_one_of({"pbs", "slurm"}) == 0 ? BatchSystem::kPbs : BatchSystem::kSlurm;
@@ -123,6 +148,7 @@ LaunchSettings read_launch_settings(const JsonValue& section) {
         }
     }
     read_cores(section, settings);
+    read_walltime_limits(section, settings);
     settings.launcher = read_text_or_none(section, "launcher");
     if (!settings.launcher.value.empty()) {
         check_placeholders(section.at("launcher"), settings.launcher.value, !settings.cores.empty());
@@ -156,6 +182,12 @@ LaunchSettings launch_settings_of(const JsonDocument& machine) {
 Environment environment_of(const JsonDocument& stack) {
     const auto section = stack.root().find("environment");
     return section ? read_environment(*section) : Environment{};
+}
+
+std::optional<WalltimeLimit> walltime_limit(const LaunchSettings& settings, int nodes) {
+    const auto found = std::ranges::find_if(settings.walltime_limits,
+                                            [nodes](const WalltimeLimit& limit) { return nodes <= limit.up_to_nodes; });
+    return found == settings.walltime_limits.end() ? std::nullopt : std::optional(*found);
 }
 
 std::vector<int> core_numbers(const std::string& text, const std::string& where) {

@@ -1,6 +1,7 @@
 #pragma once
 /// @file How jobs are started on a machine: batch system, launcher, cores of ranks, environment. Words with a source;
 /// no prediction depends on them.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,12 @@ enum class BatchSystem { kPbs, kSlurm };
 /// What programs reach the tiles through.
 enum class Platform { kUnknown, kCuda, kRocm, kLevelZero };
 
+/// The longest job of at most so many nodes, and of more than the limit before it is for.
+struct WalltimeLimit {
+    int up_to_nodes = 0;
+    double walltime_s = 0;
+};
+
 /// Section "launch" of a machine file.
 struct LaunchSettings {
     bool is_known = false;  ///< the file has the section; without it the rest means nothing
@@ -41,6 +48,8 @@ struct LaunchSettings {
     bool sees_own_tile_only = false;  ///< a rank sees one tile, as number 0; else those of its node
     std::vector<std::string> cores;   ///< of the rank of each tile of a node, "0-7" or "0-7,52-59"; empty: not known
     SourcedText cores_source;
+    std::vector<WalltimeLimit> walltime_limits;  ///< by nodes, least first; empty: not known
+    SourcedText walltime_limits_source;
     Environment environment;
 };
 
@@ -54,6 +63,9 @@ struct LaunchSettings {
 [[nodiscard]] LaunchSettings launch_settings_of(const JsonDocument& machine);
 /// Section "environment" of a stack's document that load_stack takes; empty where it has none.
 [[nodiscard]] Environment environment_of(const JsonDocument& stack);
+
+/// The limit of a job of so many nodes; nothing where the machine names none for them.
+[[nodiscard]] std::optional<WalltimeLimit> walltime_limit(const LaunchSettings& settings, int nodes);
 
 /// The numbers of cores of "0-7,52-59". Throws InputError, at `where`, for anything else.
 [[nodiscard]] std::vector<int> core_numbers(const std::string& text, const std::string& where);

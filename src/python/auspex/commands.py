@@ -36,6 +36,8 @@ def describe(
     plan: Input | None = None,
     *,
     tiles: int | None = None,
+    nodes: int | None = None,
+    machine: Input | None = None,
     set: Overrides | None = None,
 ) -> Description:
     """Parameters, FLOP and bytes of a workload, and the layout that a plan gives it."""
@@ -158,6 +160,7 @@ def diff(
     workload: Input | None = None,
     plan: Input | None = None,
     tiles: int | None = None,
+    nodes: int | None = None,
     global_batch: int | None = None,
     set: Overrides | None = None,
     step: int | None = None,

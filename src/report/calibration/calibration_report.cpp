@@ -2,11 +2,14 @@
 #include "report/calibration/calibration_report.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <map>
 
 #include "base/statistics/interval.hpp"
 #include "base/statistics/quantiles.hpp"
 #include "base/units.hpp"
+#include "compare/fit/table_calibration.hpp"
 #include "report/calibration/residual_chart.hpp"
 #include "report/parts/page.hpp"
 #include "report/parts/report_files.hpp"
@@ -64,6 +67,10 @@ std::vector<TextRow> change_rows(const std::vector<fit::ConstantChange>& changes
 }
 
 std::string what_stayed(const CalibrationReport& report) {
+    if (report.calibration.changes.empty()) {
+        return "No row determines a constant of the machine: all " +
+               counted(static_cast<double>(report.constants_of_machine), "constant") + " stayed.";
+    }
     const std::size_t stayed = report.constants_of_machine - report.calibration.changes.size();
     return counted(static_cast<double>(stayed), "other constant") + " of the machine stayed: no row determines " +
            (stayed == 1 ? "it." : "them.");
@@ -105,10 +112,41 @@ std::string title_of(const std::vector<const fit::FitQuality*>& fits) {
     return named == std::ssize(fits) ? "kernel " + head : "kernels " + head + (named > 0 ? ", …" : "_…");
 }
 
+/// Those that are a law's, or of a table's collectives those that are only checked.
+std::vector<fit::FitQuality> fits_of(const CalibrationReport& report, bool are_checks) {
+    std::vector<fit::FitQuality> some;
+    std::ranges::copy_if(report.calibration.fits, std::back_inserter(some), [&](const fit::FitQuality& fit) {
+        return (report.is_from && fit.kind == fit::kCollective) == are_checks;
+    });
+    return some;
+}
+
+std::string counted_fits(const CalibrationReport& report) {
+    return counted(static_cast<double>(fits_of(report, false).size()), "fit");
+}
+
+auto poor_of(const std::vector<fit::FitQuality>& fits) {
+    return std::ranges::count_if(fits, [](const fit::FitQuality& fit) { return fit.is_poor; });
+}
+
+/// "24 rows of collectives checked, not fitted: typically 13 % off, at most 41 %"; "" without such rows.
+std::string checks_text(const CalibrationReport& report) {
+    std::vector<double> errors;
+    for (const fit::FitQuality& check : fits_of(report, true)) {
+        for (std::size_t i = 0; i < check.points.size(); ++i) {
+            errors.push_back(std::abs(check.predicted[i] / check.points[i].seconds - 1));
+        }
+    }
+    return errors.empty() ? ""
+                          : counted(static_cast<double>(errors.size()), "row") +
+                                " of collectives checked, not fitted: typically " + percent(median(errors)) +
+                                " off, at most " + percent(std::ranges::max(errors));
+}
+
 /// Of the fits' typical errors.
 double median_error(const CalibrationReport& report) {
     std::vector<double> errors;
-    for (const fit::FitQuality& fit : report.calibration.fits) {
+    for (const fit::FitQuality& fit : fits_of(report, false)) {
         if (fit.verdict != fit::kOneRow) {
             errors.push_back(fit.typical_error);
         }
@@ -153,8 +191,8 @@ std::string charts(const CalibrationReport& report) {
 }
 
 std::vector<Card> cards_of(const CalibrationReport& report) {
-    const std::vector<fit::FitQuality>& fits = report.calibration.fits;
-    const auto poor = std::ranges::count_if(fits, [](const fit::FitQuality& fit) { return fit.is_poor; });
+    const std::vector<fit::FitQuality> fits = fits_of(report, false);
+    const auto poor = poor_of(fits);
     std::size_t points = 0;
     double worst = 0;
     for (const fit::FitQuality& fit : fits) {
@@ -223,25 +261,33 @@ std::string render_html(const CalibrationReport& report) {
 }  // namespace
 
 std::string calibration_headline(const CalibrationReport& report) {
-    const std::vector<fit::FitQuality>& fits = report.calibration.fits;
-    const auto poor = std::ranges::count_if(fits, [](const fit::FitQuality& fit) { return fit.is_poor; });
-    const std::string all = counted(static_cast<double>(fits.size()), "fit");
+    const std::vector<fit::FitQuality> fits = fits_of(report, false);
+    if (fits.empty()) {
+        const std::string checks = checks_text(report);
+        return report.machine + ": no constant fitted" + (checks.empty() ? "" : ", ") + checks;
+    }
+    const auto poor = poor_of(fits);
+    const std::string all = counted_fits(report);
     return report.machine + ": " +
            (poor == 0 ? "none of " + all + " poor" : thousands(static_cast<double>(poor)) + " of " + all + " poor") +
            ", typically " + percent(median_error(report)) + " off";
 }
 
 std::string verdict_of(const CalibrationReport& report) {
-    const std::vector<fit::FitQuality>& fits = report.calibration.fits;
-    const auto poor = std::count_if(fits.begin(), fits.end(), [](const fit::FitQuality& fit) { return fit.is_poor; });
+    const std::vector<fit::FitQuality> fits = fits_of(report, false);
+    const std::string checks = checks_text(report);
+    if (fits.empty()) {
+        return "No constant was fitted" + (checks.empty() ? "" : "; " + checks) + ".";
+    }
+    const auto poor = poor_of(fits);
     const auto unchecked =
         std::count_if(fits.begin(), fits.end(), [](const fit::FitQuality& fit) { return fit.verdict == fit::kOneRow; });
-    const std::string all = counted(static_cast<double>(fits.size()), "fit");
     const std::string some =
         poor == 0 ? (unchecked == 0 ? ", all good." : ", none of them poor.")
                   : ", " + thousands(static_cast<double>(poor)) + " of them poor: their verdicts say where.";
-    return all + some +
-           (unchecked == 0 ? "" : " Of one row, and not checked: " + thousands(static_cast<double>(unchecked)) + ".");
+    return counted_fits(report) + some +
+           (unchecked == 0 ? "" : " Of one row, and not checked: " + thousands(static_cast<double>(unchecked)) + ".") +
+           (checks.empty() ? "" : " Besides, " + checks + ".");
 }
 
 std::string fits_text(const fit::Calibration& calibration) { return text_table(fit_rows(calibration), {0, 1, 5}); }

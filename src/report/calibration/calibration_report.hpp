@@ -22,7 +22,7 @@ struct CalibrationReport {
 
 /// "local: 12 of 112 fits poor, typically 1.8 % off".
 [[nodiscard]] std::string calibration_headline(const CalibrationReport& report);
-/// How many fits are good, and what the others are.
+/// How many fits are good, and what the others are; rows of a table's collectives, which are checked and not fitted.
 [[nodiscard]] std::string verdict_of(const CalibrationReport& report);
 
 /// One line a fit: "gemm_forward  fp32  24  1.2 %  8.1 %  good", below a head; kernels, messages, what cores share,

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/rng.hpp"
 #include "compare/kineto/explain/robust.hpp"
@@ -143,6 +144,23 @@ TEST(Robust, a_few_of_something_else_do_not_move_the_middle) {
     EXPECT_NEAR(middle.value, 0.3, 0.001);
     EXPECT_NEAR(middle.spread, 1.4826 * 0.001, 1e-9);
     EXPECT_EQ(robust_middle({{5, 1}}).value, 5);
+}
+
+// One kernel of most weight at 0.27, eight small ones at 1.13: the weighted median of distances is 0, and without the
+// one the middle goes from ln 0.27 to ln 1.13.
+TEST(Robust, one_of_most_weight_does_not_spread_by_nothing) {
+    std::vector<WeightedValue> values{{std::log(0.27), 10, 0}};
+    for (std::size_t kind = 1; kind <= 8; ++kind) {
+        values.push_back({std::log(1.13), 0.5, kind});
+    }
+    const Middle middle = robust_middle(values);
+    EXPECT_NEAR(middle.value, std::log(0.27), 1e-3);
+    EXPECT_NEAR(middle.spread, std::log(1.13 / 0.27), 1e-3);
+    EXPECT_EQ(middle.leans_on, 0U);
+    for (WeightedValue& one : values) {
+        one.kind = 0;
+    }
+    EXPECT_FALSE(robust_middle(values).leans_on) << "nothing is left without the one kind";
 }
 
 }  // namespace

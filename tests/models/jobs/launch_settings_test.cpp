@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -54,6 +55,25 @@ TEST(LaunchSettings, cores_of_lumi_are_those_of_its_guide) {
     }
 }
 
+// 91 nodes and fewer have 2 h on Frontier, 92 have 6 h; on Aurora prod passes 512 nodes on to tiny, 513 to small.
+TEST(LaunchSettings, limits_are_those_of_the_nodes) {
+    constexpr double kHour_s = 3600;
+    const auto hours = [&](const LaunchSettings& settings, int nodes) {
+        return walltime_limit(settings, nodes).value_or(WalltimeLimit{}).walltime_s / kHour_s;
+    };
+    const LaunchSettings frontier = launch_settings_of(file("machines", "frontier"));
+    for (const auto& [nodes, limit] : std::vector<std::pair<int, double>>{
+             {1, 2}, {91, 2}, {92, 6}, {183, 6}, {184, 12}, {1882, 12}, {9472, 12}, {9473, 0}}) {
+        EXPECT_EQ(hours(frontier, nodes), limit) << nodes;
+    }
+    const LaunchSettings aurora = launch_settings_of(file("machines", "aurora"));
+    for (const auto& [nodes, limit] : std::vector<std::pair<int, double>>{
+             {512, 6}, {513, 12}, {1024, 12}, {1025, 18}, {2048, 18}, {2049, 24}, {10624, 24}}) {
+        EXPECT_EQ(hours(aurora, nodes), limit) << nodes;
+    }
+    EXPECT_FALSE(walltime_limit(launch_settings_of(file("machines", "dgx-h100")), 1));
+}
+
 TEST(LaunchSettings, stacks_say_what_they_set) {
     const Environment oneccl = environment_of(file("stacks", "oneccl"));
     ASSERT_EQ(oneccl.size(), 3U);
@@ -91,6 +111,16 @@ TEST(LaunchSettings, what_is_wrong_is_named) {
     EXPECT_PRED2(names, fault("launch.speed", "1"), "launch");
     EXPECT_PRED2(names, fault("launch.rank", R"({"value": "a b", "source": "x", "kind": "assumed"})"),
                  "$.launch.rank.value");
+    const auto limits = [&](const std::string& list) {
+        return fault("launch.walltime_limits",
+                     (R"({"source": "x", "kind": "assumed", "value": )" + list + "}").c_str());
+    };
+    EXPECT_EQ(limits(R"([{"up_to_nodes": 2, "walltime": "90 min"}])"), "accepted");
+    EXPECT_PRED2(names, limits(R"([{"up_to_nodes": 2, "walltime": "90 s"}])"), "[0].walltime: found \"90 s\"");
+    EXPECT_PRED2(names, limits(R"([{"up_to_nodes": 2, "walltime": "1 h"}, {"up_to_nodes": 2, "walltime": "2 h"}])"),
+                 "[1].up_to_nodes: found 2; expected more than the 2");
+    EXPECT_PRED2(names, limits(R"([{"walltime": "1 h"}])"), "up_to_nodes");
+    EXPECT_PRED2(names, limits(R"([{"up_to_nodes": 2, "walltime": "1 h", "queue": "x"}])"), "queue");
     JsonDocument smaller = file("machines", "aurora");
     smaller.set("node.tiles", "8");
     EXPECT_EQ(load_machine(smaller).node.tiles, 8);  // a what-if, for which no script can be written

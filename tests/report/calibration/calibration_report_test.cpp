@@ -91,5 +91,20 @@ TEST(CalibrationReport, a_single_row_is_not_called_good) {
     EXPECT_EQ(count(changes_text(report), " - "), 2U) << changes_text(report);
 }
 
+TEST(CalibrationReport, collectives_of_a_table_are_checks_and_no_fits) {
+    CalibrationReport report;
+    report.is_from = true;
+    report.constants_of_machine = 7;
+    report.calibration.fits = {made("collective", "all-reduce", {1e-3, 1e-3, 1e-2})};
+    report.calibration.fits[0].predicted = {0.9e-3, 1.2e-3, 1.3e-2};  // 10, 20 and 30 % off
+    report.calibration.fits[0].is_poor = true;
+    const std::string checked = "3 rows of collectives checked, not fitted: typically 20.0 % off, at most 30.0 %";
+    EXPECT_EQ(verdict_of(report), "No constant was fitted; " + checked + ".");
+    EXPECT_EQ(calibration_headline(report), ": no constant fitted, " + checked);
+    EXPECT_EQ(changes_text(report), "No row determines a constant of the machine: all 7 constants stayed.\n");
+    report.calibration.fits.push_back(made("link", "mesh", {1e-3, 1e-2, 1e-1}));
+    EXPECT_EQ(verdict_of(report), "1 fit, all good. Besides, " + checked + ".");
+}
+
 }  // namespace
 }  // namespace auspex::report

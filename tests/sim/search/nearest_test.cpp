@@ -45,6 +45,8 @@ TEST(Nearest, batch_and_tiles_have_plans_and_nothing_nearer_has) {
         };
         EXPECT_EQ(nearest_batch(inputs, request), distance_of(&SpaceRequest::global_batch, batch));
         EXPECT_EQ(nearest_tiles(inputs, request), distance_of(&SpaceRequest::tiles, tiles));
+        const std::optional<int> of_nodes = nearest_tiles(inputs, request, tiles);
+        EXPECT_TRUE(!of_nodes || *of_nodes % tiles == 0);
     }
     EXPECT_FALSE(has_plans(inputs, request_of(37, 5)));
 }

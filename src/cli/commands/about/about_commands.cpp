@@ -8,7 +8,8 @@ std::vector<Command> program_commands() {
     return {
         {"list",
          "the machines, stacks, workloads and plans that there are, each in a line",
-         "auspex list machines",
+         "auspex list machines\n"
+         "  auspex list stacks plans",
          {},
          {Flag::kListed, Flag::kJson},
          run_list,

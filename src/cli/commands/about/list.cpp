@@ -1,7 +1,10 @@
 /// @file auspex list: input files that names stand for, each in a line.
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <iostream>
+#include <iterator>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -87,18 +90,24 @@ std::vector<Row> rows_of(const Kind& kind) {
     return rows;
 }
 
-std::vector<Kind> kinds_asked(const std::string& word) {
-    std::vector<Kind> kinds;
-    std::string words;
-    for (const Kind& kind : kKinds) {
-        words += (words.empty() ? "" : ", ") + std::string(kind.word);
-        if (word.empty() || word == kind.word || word == kind.role) {
-            kinds.push_back(kind);
+/// Those of the words; without words all.
+std::vector<Kind> kinds_asked(const std::vector<std::string>& words) {
+    std::set<std::string_view> asked;
+    for (const std::string& word : words) {
+        const auto* const kind =
+            std::ranges::find_if(kKinds, [&](const Kind& one) { return word == one.word || word == one.role; });
+        if (kind == kKinds.end()) {
+            std::string known;
+            for (const Kind& one : kKinds) {
+                known += (known.empty() ? "" : ", ") + std::string(one.word);
+            }
+            throw InputError("auspex list", "found \"" + word + "\"; expected one or several of " + known);
         }
+        asked.insert(kind->word);
     }
-    if (kinds.empty()) {
-        throw InputError("auspex list", "found \"" + word + "\"; expected one of " + words);
-    }
+    std::vector<Kind> kinds;
+    std::ranges::copy_if(kKinds, std::back_inserter(kinds),
+                         [&](const Kind& kind) { return asked.empty() || asked.contains(kind.word); });
     return kinds;
 }
 
@@ -118,7 +127,7 @@ void print_json(const std::vector<Kind>& kinds, const Options& options) {
 }  // namespace
 
 void run_list(const Options& options) {
-    const std::vector<Kind> kinds = kinds_asked(options.role);
+    const std::vector<Kind> kinds = kinds_asked(options.listed);
     if (options.json) {
         print_json(kinds, options);
         return;

@@ -56,18 +56,63 @@ interop::Emission emission_of(const Options& options, const Emitted& emitted, in
         {emitted.workload, emitted.plan, tiles_of_node, options.train.steps.value_or(0), options.command_line});
 }
 
+/// A walltime that the machine's queue does not take becomes the longest that it takes. Throws InputError where that
+/// holds no step.
+void cut_to_limit(interop::Job& job, int steps, double step_s, const std::string& machine_file) {
+    const std::optional<models::WalltimeLimit> limit = models::walltime_limit(job.launch, job.nodes);
+    if (!limit || job.walltime_s <= limit->walltime_s) {
+        return;
+    }
+    const std::string longest =
+        format_quantity(limit->walltime_s, Dimension::kSeconds) + ", the longest job of " + counted(job.nodes, "node");
+    const int steps_of_job = static_cast<int>((limit->walltime_s - kStart_s) / step_s);
+    if (steps_of_job < 1) {
+        throw InputError("--job", "found a step of at most " + format_quantity(step_s, Dimension::kSeconds) +
+                                      " and 30 min to begin and to end; expected that they fit into " + longest +
+                                      ", as " + machine_file + " says (launch.walltime_limits)");
+    }
+    const int jobs = (steps - 1) / steps_of_job + 1;
+    job.walltime_s = limit->walltime_s;
+    job.in_one_job = thousands(steps_of_job) + (steps_of_job == 1 ? " step fits into " : " steps fit into ") + longest +
+                     " (" + job.launch.walltime_limits_source.source + "): the run takes " + counted(jobs, "job") +
+                     ", each from the checkpoint of the one before";
+}
+
+/// The settings of a stack's libraries are those of the machine that it was measured on: others may not know them.
+void take_environment(interop::Job& job, const models::Inputs& inputs) {
+    const models::Environment environment = models::environment_of(inputs.stack_document);
+    if (inputs.stack.measured_on == inputs.machine.name) {
+        job.environment = environment;
+        return;
+    }
+    std::string names;
+    for (const models::EnvironmentVariable& variable : environment) {
+        names += (names.empty() ? "" : ", ") + variable.name;
+    }
+    if (!names.empty()) {
+        job.left_out = "Left out: " + names + " of stack " + inputs.stack.name + ", " +
+                       (inputs.stack.measured_on == "none" ? "which was measured nowhere"
+                                                           : "which was measured on " + inputs.stack.measured_on);
+    }
+}
+
 void add_job_notes(const interop::Job& job, int tiles_of_node, std::vector<std::string>& notes) {
     constexpr double kDay_s = 86400;
     if (job.ranks % job.ranks_per_node != 0 || job.ranks_per_node < tiles_of_node) {
         notes.push_back("the last node has fewer ranks than its " + counted(tiles_of_node, "tile"));
     }
-    if (job.walltime_s > kDay_s) {
+    if (!job.in_one_job.empty()) {
+        notes.push_back(job.in_one_job);
+    } else if (job.walltime_s > kDay_s) {
         notes.emplace_back("the walltime is more than a day: the run needs checkpoints, and several jobs");
     }
     if (!job.emission.trial.empty()) {
         notes.emplace_back(
             "the array TRIAL of the script is for trying out the layout: made-up data and, with experts, forced "
             "routing; replace it for a real run");
+    }
+    if (!job.left_out.empty()) {
+        notes.push_back(job.left_out);
     }
     notes.insert(notes.end(), job.emission.notes.begin(), job.emission.notes.end());
 }
@@ -130,7 +175,7 @@ Emitted emit_job(const Options& options) {
     emitted.settings = job.emission.settings;
     job.name = job_name(inputs.workload.name);
     job.launch = models::launch_settings_of(inputs.machine_document);
-    job.environment = models::environment_of(inputs.stack_document);
+    take_environment(job, inputs);
     if (job.launch.is_known && job.launch.batch != system) {
         throw InputError("--job", "found " + options.emit.job + "; expected " +
                                       (system == models::BatchSystem::kPbs ? "slurm" : "pbs") + ", as " +
@@ -142,6 +187,7 @@ Emitted emit_job(const Options& options) {
     const double step_s = prediction.step_time_interval_s.high;
     job.walltime_s = *options.train.steps * step_s + kStart_s;
     job.walltime_says = walltime_text(*options.train.steps, step_s);
+    cut_to_limit(job, *options.train.steps, step_s, inputs.machine.file);
     job.repeat = "made by: " + options.command_line;
     emitted.notes = prediction.notes;
     add_job_notes(job, inputs.machine.node.tiles, emitted.notes);

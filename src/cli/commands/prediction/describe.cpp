@@ -128,7 +128,13 @@ void run_describe(const Options& options) {
     if (!options.plan.empty()) {
         roles.emplace_back("plan");
     } else if (!options.tiles.empty()) {
-        throw InputError("--tiles", "found no --plan; expected one that says how the tiles are used");
+        throw InputError(options.search.tiles_flag, "found no --plan; expected one that says how the tiles are used");
+    }
+    if (!options.machine.empty() && options.nodes.empty()) {
+        throw InputError("--machine", "found without --nodes; expected both: it says how many tiles they have");
+    }
+    if (!options.machine.empty()) {
+        roles.emplace_back("machine");
     }
     launch::require_roles(options.overrides, roles);
     const JsonDocument document = launch::load_document("workload", options.workload, options.overrides);

@@ -51,7 +51,7 @@ void check_flags(const Options& options, const std::string& role) {
                       {"--stack", has("stack")},
                       {"--workload", has("workload")},
                       {"--plan", has("plan")},
-                      {"--tiles", !options.tiles.empty()},
+                      {options.search.tiles_flag.c_str(), !options.tiles.empty()},
                       {"--global-batch", options.global_batch > 0},
                       {"--set", !options.overrides.empty()}},
                      kFound);

@@ -10,9 +10,11 @@ std::vector<Command> prediction_commands() {
          "parameters, FLOP and bytes of a workload, and the layout that a plan gives it",
          "auspex describe --workload mula-220b-a10b",
          {Flag::kWorkload},
-         {Flag::kPlan, Flag::kTiles, Flag::kSet, Flag::kJson},
+         {Flag::kPlan, Flag::kTiles, Flag::kNodes, Flag::kMachine, Flag::kSet, Flag::kJson},
          run_describe,
-         {{Flag::kSet, "override a field; ROLE is workload or, with --plan, plan; may be repeated"}}},
+         {{Flag::kMachine, "with --nodes: the machine, by file or name, whose nodes they are"},
+          {Flag::kSet,
+           "override a field; ROLE is workload or, with --plan, plan, or with --machine machine; may be repeated"}}},
         {"predict",
          "simulate one training step: time, losses, memory, causes",
          "auspex predict --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b --tiles "
@@ -77,8 +79,8 @@ std::vector<Command> prediction_commands() {
          "  auspex diff build/profile/plan.json build/profile/traces --machine build/profile/machine.json --stack "
          "build/profile/stack.json --workload build/profile/workload.json --out build/run",
          {Flag::kBefore, Flag::kAfter},
-         {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan, Flag::kTiles, Flag::kJobBatch, Flag::kSet,
-          Flag::kTraceStep, Flag::kTraceRank, Flag::kOut, Flag::kCsv, Flag::kJson},
+         {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan, Flag::kTiles, Flag::kNodes, Flag::kJobBatch,
+          Flag::kSet, Flag::kTraceStep, Flag::kTraceRank, Flag::kOut, Flag::kCsv, Flag::kJson},
          run_diff,
          {{Flag::kTiles,
            "tiles (accelerators) of both; of a trace: ranks of the run; without it what the plan's dp gives, or the "

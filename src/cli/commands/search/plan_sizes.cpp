@@ -7,6 +7,7 @@
 #include "base/json_writer.hpp"
 #include "base/number_text.hpp"
 #include "base/units.hpp"
+#include "cli/flags/job_size.hpp"
 #include "cli/output/csv_file.hpp"
 #include "cli/output/plan_output.hpp"
 #include "cli/output/prediction_output.hpp"
@@ -22,14 +23,6 @@ namespace auspex::cli {
 namespace {
 
 std::string time_text(double seconds) { return format_quantity(seconds, Dimension::kSeconds); }
-
-std::string sizes_text(const Options& options) {
-    std::string text;
-    for (const int tiles : options.tiles) {
-        text += (text.empty() ? "" : ", ") + std::to_string(tiles);
-    }
-    return text;
-}
 
 bool picks_cheapest(const Options& options) { return options.search.objective == "tokens-per-node-hour"; }
 
@@ -160,14 +153,16 @@ void refuse_flags(const Options& options) {
 
 [[noreturn]] void refuse_sizes(const models::Inputs& inputs, const Options& options,
                                const search::SpaceRequest& request) {
-    const std::string& flag = options.search.tiles_flag;
+    const models::Machine& machine = inputs.machine;
+    const int unit = size_unit(options, machine);
     const std::optional<int> tiles =
-        has_plans(inputs, request) ? nearest_tiles_that_fit(inputs, request) : nearest_tiles(inputs, request);
-    throw InputError(flag + " " + sizes_text(options) + " with --global-batch " + std::to_string(options.global_batch),
-                     "found no size with a plan that divides them and fits" +
-                         (tiles ? "; the nearest to " + std::to_string(request.tiles) + " that works: " + flag + " " +
-                                      std::to_string(*tiles)
-                                : std::string()));
+        has_plans(inputs, request) ? nearest_tiles_that_fit(inputs, request) : nearest_tiles(inputs, request, unit);
+    throw InputError(
+        size_flag(options, machine, options.tiles) + " with --global-batch " + std::to_string(options.global_batch),
+        "found no size with a plan that divides them and fits" +
+            (tiles ? "; the nearest to " + std::to_string(request.tiles / unit) +
+                         " that works: " + size_flag(options, machine, {*tiles})
+                   : std::string()));
 }
 
 /// All whole nodes' tiles between the first and the last that were given, and these.
@@ -194,9 +189,9 @@ std::vector<int> sizes_of_range(const Options& options, int tiles_per_node) {
     }
     throw InputError("--deadline " + time_text(options.search.deadline_s),
                      "found no size that trains " + short_count(options.tokens) +
-                         " tokens in this time; the nearest that works, the fastest of " + options.search.tiles_flag +
-                         " " + sizes_text(options) + ": " + std::to_string(fastest->tiles) + " tiles in " +
-                         time_text(fastest->prediction.run_time_s));
+                         " tokens in this time; the nearest that works, the fastest of " +
+                         size_flag(options, inputs.machine, options.tiles) + ": " + std::to_string(fastest->tiles) +
+                         " tiles in " + time_text(fastest->prediction.run_time_s));
 }
 
 void write_deadline(std::ostream& out, const models::Inputs& inputs, const Options& options,

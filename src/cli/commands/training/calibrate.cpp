@@ -196,6 +196,10 @@ std::string next_step_text(const Options& options, const workflows::CalibrateReq
            flags + precision + "; docs/calibration.md says how to read the verdicts.";
 }
 
+bool changes_nothing(const report::CalibrationReport& report) {
+    return report.is_from && report.calibration.changes.empty();
+}
+
 void print_text(const report::CalibrationReport& report) {
     std::cout << report::fits_text(report.calibration) << "\n"
               << (report.is_from ? changes_text(report) : report::constants_text(report.constants)) << "\n";
@@ -203,7 +207,8 @@ void print_text(const report::CalibrationReport& report) {
         std::cout << "Warning: " << warning << "\n";
     }
     std::cout << (report.calibration.warnings.empty() ? "" : "\n") << verdict_of(report) << "\nThe machine file is "
-              << report.machine_file << ", measurements are in " << report.measurements_file << ".\n";
+              << report.machine_file << (changes_nothing(report) ? ", with all constants as they were" : "")
+              << ", measurements are in " << report.measurements_file << ".\n";
 }
 
 }  // namespace
@@ -220,7 +225,9 @@ void run_calibrate(const Options& options) {
     if (!request.report.empty()) {
         std::cout << "The report is " << request.report << "/index.html\n";
     }
-    std::cout << next_step_text(options, request, calibrated.machine) << "\n";
+    if (!changes_nothing(calibrated.report)) {
+        std::cout << next_step_text(options, request, calibrated.machine) << "\n";
+    }
 }
 
 }  // namespace auspex::cli

@@ -1,7 +1,10 @@
-/// @file Rates of kernels, and the host's times.
+/// @file Rates of kernels.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
+#include <string>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
@@ -15,9 +18,16 @@ namespace {
 /// What bounds a kernel, by which constants it can tell of.
 enum class Bound : std::uint8_t { kProducts, kProductsFp32, kAttention, kMemory, kCount };
 
+/// All slots of one operation that tell of the same constant.
+struct OfOperation {
+    std::vector<double> logs, predicted_s;  ///< of each: ln(measured / predicted)
+    double measured_sum_s = 0, predicted_sum_s = 0;
+    double least_sum_s = 0;  ///< bytes over hbm_bandwidth; 0: not told
+};
+
 struct Observations {
-    std::vector<WeightedValue> logs;  ///< ln(measured / predicted), weight: predicted seconds
-    double measured_s = 0, predicted_s = 0, skipped = 0;
+    std::map<std::size_t, OfOperation> operations;  ///< by number of the operation's name
+    double skipped = 0;
 };
 
 constexpr double kMostSpread = 1;
@@ -26,12 +36,15 @@ struct RateText {
     const char* operations;
     const char* path;
     const char* behind;  ///< where the first may not be so large
+    const char* peak;    ///< which no value behind it may pass, where the file has it as specified
+    const char* amount;  ///< what there would be too much of
 };
 constexpr std::array<RateText, 4> kRates{{
-    {"products", "stack.kernels.gemm_efficiency", "machine.tile.gemm_bf16"},
-    {"products", "stack.kernels.gemm_efficiency", "machine.tile.gemm_fp32"},
-    {"attention", "machine.tile.attention_efficiency", nullptr},
-    {"kernels bound by memory", "machine.tile.memory_efficiency", "machine.tile.hbm_bandwidth"},
+    {"products", "stack.kernels.gemm_efficiency", "machine.tile.gemm_bf16", "machine.tile.peak_bf16", "FLOP"},
+    {"products", "stack.kernels.gemm_efficiency", "machine.tile.gemm_fp32", nullptr, "FLOP"},
+    {"attention", "machine.tile.attention_efficiency", nullptr, nullptr, "FLOP"},
+    {"kernels bound by memory", "machine.tile.memory_efficiency", "machine.tile.hbm_bandwidth",
+     "machine.tile.hbm_bandwidth", "bytes"},
 }};
 
 Bound bound_of(const models::Kernel& kernel, const models::Inputs& inputs) {
@@ -45,6 +58,11 @@ Bound bound_of(const models::Kernel& kernel, const models::Inputs& inputs) {
     return kernel.type == models::KernelType::kAttention ? Bound::kAttention
            : kernel.fp32                                 ? Bound::kProductsFp32
                                                          : Bound::kProducts;
+}
+
+/// What its bytes take at the whole hbm_bandwidth; 0 where the router says how many they are.
+double least_s(const Slot& slot, const models::Kernel& kernel, const models::Inputs& inputs) {
+    return kernel.routed ? 0 : slot.share * kernel.repeat * kernel.bytes / inputs.machine.tile.hbm_bytes_per_s;
 }
 
 /// One rank's slots that have kernels.
@@ -70,9 +88,13 @@ void observe(std::array<Observations, 4>& all, const MatchedRank& rank, const mo
             ++one.skipped;
             continue;
         }
-        one.logs.push_back({std::log(seconds[j] / slot.kernel_s), slot.kernel_s});
-        one.measured_s += seconds[j];
-        one.predicted_s += slot.kernel_s;
+        const schedule::Operation& op = program.operations[slot.operation];
+        OfOperation& same = one.operations[schedule::operation_name_index(op.kind, op.phase)];
+        same.logs.push_back(std::log(seconds[j] / slot.kernel_s));
+        same.predicted_s.push_back(slot.kernel_s);
+        same.measured_sum_s += seconds[j];
+        same.predicted_sum_s += slot.kernel_s;
+        same.least_sum_s += least_s(slot, program.kernels[slot.kernel], inputs);
     }
 }
 
@@ -85,42 +107,102 @@ bool is_allowed(const models::Inputs& inputs, const ChangedConstant& change) {
     }
 }
 
-void add_rate(RunDiff& diff, const Observations& seen, const RateText& text, const models::Inputs& inputs,
-              double ranks) {
-    if (seen.logs.empty()) {
+const Constant* specified(const models::Inputs& inputs, const char* path) {
+    const Constant* const constant = path == nullptr ? nullptr : find_constant(inputs, path);
+    return constant != nullptr && constant->kind == ConstantKind::kSpecified ? constant : nullptr;
+}
+
+std::string text_of(const Constant& constant) {
+    return constant.path + " (" + in_unit(constant.value, constant.dimension) + ", specified)";
+}
+
+/// Operations that take less time than a specified bandwidth allows tell of their bytes, and of no rate.
+void leave_out_impossible(RunDiff& diff, Observations& seen, const RateText& text, const models::Inputs& inputs) {
+    const Constant* const bandwidth = specified(inputs, text.peak);
+    if (bandwidth == nullptr || bandwidth->dimension != Dimension::kBytesPerSecond) {
         return;
     }
-    const Middle middle = robust_middle(seen.logs);
+    std::erase_if(seen.operations, [&](const auto& one) {
+        const OfOperation& same = one.second;
+        if (same.measured_sum_s >= same.least_sum_s) {
+            return false;
+        }
+        diff.notes.push_back(schedule::operation_name(one.first) + " took " +
+                             percent(same.measured_sum_s / same.predicted_sum_s, 0) +
+                             " of the time predicted, less than its bytes take at " + text_of(*bandwidth) +
+                             ": the model's bytes of it are too many; no rate is taken from it");
+        return true;
+    });
+}
+
+Middle middle_of(const Observations& seen) {
+    std::vector<WeightedValue> logs;
+    for (const auto& [name, same] : seen.operations) {
+        for (std::size_t i = 0; i < same.logs.size(); ++i) {
+            logs.push_back({same.logs[i], same.predicted_s[i], name});
+        }
+    }
+    return robust_middle(logs);
+}
+
+/// Of one path with a value that the file may have and no specified rate forbids; nullptr: not so.
+const Constant* that_explains(const char* path, const RateText& text, const models::Inputs& inputs, double faster) {
+    const Constant* const constant = path == nullptr ? nullptr : find_constant(inputs, path);
+    const Constant* const peak = path == text.behind ? specified(inputs, text.peak) : nullptr;
+    const bool is_there = constant != nullptr && (peak == nullptr || constant->value * faster <= peak->value);
+    return is_there && is_allowed(inputs, {path, constant->dimension, constant->value * faster}) ? constant : nullptr;
+}
+
+ExplainingConstant explaining_of(const Constant& constant, const Observations& seen, const RateText& text,
+                                 const Middle& middle, double ranks) {
+    ExplainingConstant one;
+    one.path = constant.path;
+    one.dimension = constant.dimension;
+    one.operations = text.operations;
+    one.value = constant.value;
+    one.explaining = constant.value * std::exp(-middle.value);
+    one.spread = middle.spread;
+    for (const auto& [name, same] : seen.operations) {
+        one.count += static_cast<double>(same.logs.size());
+        one.measured_s += same.measured_sum_s / ranks;
+        one.predicted_s += same.predicted_sum_s / ranks;
+    }
+    return one;
+}
+
+void add_rate(RunDiff& diff, const Observations& seen, const RateText& text, const models::Inputs& inputs,
+              double ranks) {
+    if (seen.operations.empty()) {
+        return;
+    }
+    const Middle middle = middle_of(seen);
     if (middle.spread > kMostSpread) {
-        diff.notes.push_back(std::string(text.operations) + ": measured over predicted spreads by " +
-                             percent(middle.spread, 0) + " about its middle; no one rate explains that");
+        diff.notes.push_back(
+            std::string(text.operations) + ": measured over predicted spreads by " + percent(middle.spread, 0) +
+            " about its middle" +
+            (middle.leans_on ? ", with and without " + schedule::operation_name(*middle.leans_on) : "") +
+            "; no one rate explains that");
         return;
     }
     const double faster = std::exp(-middle.value);
     for (const char* path : {text.path, text.behind}) {
-        const Constant* const constant = path == nullptr ? nullptr : find_constant(inputs, path);
-        if (constant == nullptr || !is_allowed(inputs, {path, constant->dimension, constant->value * faster})) {
-            continue;
+        if (const Constant* const constant = that_explains(path, text, inputs, faster)) {
+            diff.constants.push_back(explaining_of(*constant, seen, text, middle, ranks));
+            if (path != text.path) {
+                diff.constants.back().note = std::string(text.path) + " may not be as large as " +
+                                             six_digits(find_constant(inputs, text.path)->value * faster);
+            }
+            return;
         }
-        ExplainingConstant explaining;
-        explaining.path = path;
-        explaining.dimension = constant->dimension;
-        explaining.operations = text.operations;
-        explaining.value = constant->value;
-        explaining.explaining = constant->value * faster;
-        explaining.count = static_cast<double>(seen.logs.size());
-        explaining.spread = middle.spread;
-        explaining.measured_s = seen.measured_s / ranks;
-        explaining.predicted_s = seen.predicted_s / ranks;
-        if (path != text.path) {
-            explaining.note = std::string(text.path) + " may not be as large as " +
-                              six_digits(find_constant(inputs, text.path)->value * faster);
-        }
-        diff.constants.push_back(explaining);
-        return;
     }
+    const Constant* const peak = specified(inputs, text.peak);
+    const Constant* const behind = text.behind == nullptr ? nullptr : find_constant(inputs, text.behind);
+    const bool is_impossible = peak != nullptr && behind != nullptr && behind->value * faster > peak->value;
     diff.notes.push_back(std::string(text.operations) + " ran " + six_digits(faster) + " times as fast as predicted, " +
-                         "which no value of " + text.path + " that the file may have explains");
+                         (is_impossible ? "faster than " + text_of(*peak) + " allows: the model's " + text.amount +
+                                              " of them are too many"
+                                        : "which no value of " + std::string(text.path) +
+                                              " that the file may have explains"));
 }
 
 }  // namespace
@@ -132,6 +214,7 @@ void explain_kernels(RunDiff& diff, const std::vector<MatchedRank>& ranks, const
         observe(all, rank, inputs, program);
     }
     for (std::size_t bound = 0; bound < all.size(); ++bound) {
+        leave_out_impossible(diff, all[bound], kRates[bound], inputs);
         add_rate(diff, all[bound], kRates[bound], inputs, static_cast<double>(ranks.size()));
     }
     const double skipped = all[static_cast<std::size_t>(Bound::kMemory)].skipped;

@@ -260,13 +260,13 @@ class CellFit {
         return most->bytes >= 4 * least->bytes;
     }
 
-    /// ln(measured / predicted), the prediction as played, changed as the costs change.
+    /// ln(measured / predicted), the prediction as played, changed as the costs change; by size.
     [[nodiscard]] std::vector<WeightedValue> residuals(const std::vector<double>& seconds) const {
         std::vector<WeightedValue> logs;
         for (const Observation& one : observations_) {
             const double nominal = costs_.nominal_s(one.operation);
             const double predicted = one.predicted_s * (nominal > 0 ? seconds[one.operation] / nominal : 1);
-            logs.push_back({std::log(one.measured_s / predicted), one.measured_s});
+            logs.push_back({std::log(one.measured_s / predicted), one.measured_s, static_cast<std::size_t>(one.bytes)});
         }
         return logs;
     }

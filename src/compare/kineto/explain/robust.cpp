@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <set>
+#include <utility>
 
 #include "base/error.hpp"
 
@@ -26,12 +29,9 @@ double weighted_median(std::vector<WeightedValue>& values) {
     return values.back().value;
 }
 
-}  // namespace
-
-Middle robust_middle(std::vector<WeightedValue> values) {
+Middle middle_of_all(std::vector<WeightedValue> values) {
     constexpr double kWhole = 1.345, kToDeviation = 1.4826, kLeastSpread = 1e-6;
     constexpr int kRounds = 50;
-    AUSPEX_CHECK(!values.empty(), "the middle of something");
     Middle middle;
     middle.value = weighted_median(values);
     std::vector<WeightedValue> distances = values;
@@ -53,6 +53,28 @@ Middle robust_middle(std::vector<WeightedValue> values) {
         middle.value = next;
         if (is_there) {
             break;
+        }
+    }
+    return middle;
+}
+
+}  // namespace
+
+Middle robust_middle(const std::vector<WeightedValue>& values) {
+    AUSPEX_CHECK(!values.empty(), "the middle of something");
+    Middle middle = middle_of_all(values);
+    std::set<std::size_t> kinds;
+    for (const WeightedValue& one : values) {
+        kinds.insert(one.kind);
+    }
+    for (const std::size_t kind : kinds) {
+        std::vector<WeightedValue> others;
+        std::ranges::copy_if(values, std::back_inserter(others),
+                             [kind](const WeightedValue& one) { return one.kind != kind; });
+        const double moved = others.empty() ? 0 : std::abs(middle_of_all(std::move(others)).value - middle.value);
+        if (moved > middle.spread) {
+            middle.spread = moved;
+            middle.leans_on = kind;
         }
     }
     return middle;

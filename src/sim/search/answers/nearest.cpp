@@ -85,12 +85,14 @@ std::optional<int> nearest_batch(const models::Inputs& inputs, const SpaceReques
     });
 }
 
-std::optional<int> nearest_tiles(const models::Inputs& inputs, const SpaceRequest& request) {
-    return nearest(request.tiles, most_tiles(inputs.machine), kFarthestTiles, [&](int tiles) {
-        SpaceRequest other = request;
-        other.tiles = tiles;
-        return has_plans(inputs, other);
-    });
+std::optional<int> nearest_tiles(const models::Inputs& inputs, const SpaceRequest& request, int unit) {
+    const std::optional<int> units =
+        nearest(request.tiles / unit, most_tiles(inputs.machine) / unit, kFarthestTiles / unit, [&](int count) {
+            SpaceRequest other = request;
+            other.tiles = count * unit;
+            return has_plans(inputs, other);
+        });
+    return units ? std::optional(*units * unit) : std::nullopt;
 }
 
 std::optional<EvaluatedPlan> least_memory_plan(const models::Inputs& inputs, const SpaceRequest& request) {

@@ -15,9 +15,10 @@ namespace auspex::search {
 /// The global batch nearest to the request's that some plan divides over its tiles; the smaller of two. None: none was
 /// found at a distance of up to the tiles.
 [[nodiscard]] std::optional<int> nearest_batch(const models::Inputs& inputs, const SpaceRequest& request);
-/// The number of tiles nearest to the request's over which some plan divides its batch, up to most_tiles; the smaller
-/// of two. None: none was found at a distance of up to 4,096.
-[[nodiscard]] std::optional<int> nearest_tiles(const models::Inputs& inputs, const SpaceRequest& request);
+/// The number of tiles nearest to the request's, of the multiples of `unit`, over which some plan divides its batch, up
+/// to most_tiles; the smaller of two. None: none was found at a distance of up to 4,096. Requires a request of a
+/// multiple.
+[[nodiscard]] std::optional<int> nearest_tiles(const models::Inputs& inputs, const SpaceRequest& request, int unit = 1);
 
 /// The plan of least memory of those looked at: of the shapes with the smallest weights and gradients, then
 /// micro-batches, with the exact memory of all choices but of overlap, which changes none. Not played. None: no plans.

@@ -282,7 +282,7 @@ FlagText text_of(Flag flag) {
                     "with --library: the machine, by its file or as machines/published/collectives.json has it"};
         case Flag::kLibrary:
             return {"library", "TEXT",
-                    "write rows for auspex collective --against instead, of this library on --machine: RCCL, oneCCL, … "
+                    "write rows for auspex collective --against instead, of this library on --machine: RCCL, oneCCL, ... "
                     "or a stack"};
         case Flag::kWorkloadOut: return {"out", "FILE", "workload file to write; without it, it is printed"};
         case Flag::kCheckExecutor:

@@ -381,11 +381,7 @@ std::string JsonDocument::dump() const { return compact(impl_->root); }
 std::string JsonDocument::indented() const { return impl_->root.dump(2, ' ', false, Node::error_handler_t::replace); }
 const std::string& JsonDocument::sha256() const { return impl_->sha256; }
 
-std::string json_quote(std::string_view text) {
-    // What answers are made of, keys and names, has nothing to escape.
-    const auto is_plain = [](char letter) { return letter >= ' ' && letter <= '~' && letter != '"' && letter != '\\'; };
-    return std::ranges::all_of(text, is_plain) ? '"' + std::string(text) + '"' : compact(Node(std::string(text)));
-}
+std::string json_quote(std::string_view text) { return compact(Node(std::string(text))); }
 
 std::string json_number(double value) {
     AUSPEX_CHECK(std::isfinite(value), "a number written to JSON must be finite");

@@ -1,6 +1,7 @@
 /// @file Brackets, commas and line breaks.
 #include "base/json_writer.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -88,7 +89,16 @@ JsonWriter& JsonWriter::key(std::string_view name) {
     return *this;
 }
 
-JsonWriter& JsonWriter::value(std::string_view text) { return raw(json_quote(text)); }
+JsonWriter& JsonWriter::value(std::string_view text) {
+    // What answers are made of, keys and names, has nothing to escape.
+    const auto is_plain = [](char letter) { return letter >= ' ' && letter <= '~' && letter != '"' && letter != '\\'; };
+    if (!std::ranges::all_of(text, is_plain)) {
+        return raw(json_quote(text));
+    }
+    raw("\"");
+    text_.append(text).append(1, '"');
+    return *this;
+}
 JsonWriter& JsonWriter::value(double number) { return raw(json_number(number)); }
 JsonWriter& JsonWriter::value(std::int64_t number) { return raw(std::to_string(number)); }
 JsonWriter& JsonWriter::value(std::uint64_t number) { return raw(std::to_string(number)); }

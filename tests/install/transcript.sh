@@ -34,7 +34,7 @@ HEAD
     typed 'apt-get install --yes --no-install-recommends ./auspex.deb 2>&1 | grep -E "newly installed|Setting up auspex"'
     typed 'auspex --version'
     typed 'auspex import hf config.json --sequence-length 4096 --out my-model.json'
-    typed "auspex plan --machine aurora --stack megatron-deepspeed --workload my-model.json --tiles 96 --global-batch 96 --where 'pp<=2,tp=1' --out my-plan"
+    typed "auspex plan --machine aurora --stack megatron-deepspeed --workload my-model.json --tiles 96 --global-batch 96 --where 'pp<=2,tp=1' --format megatron-lm --out my-plan"
     typed 'auspex predict --machine aurora --stack megatron-deepspeed --workload my-model.json --plan my-plan/best.json --tiles 96 --out my-step'
     typed 'auspex emit --machine aurora --stack megatron-deepspeed --workload my-model.json --plan my-plan/best.json --tiles 96 --format megatron-lm --job pbs --steps 1000 --out job.pbs'
     typed 'cat job.pbs'

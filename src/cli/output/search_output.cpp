@@ -205,7 +205,11 @@ void write_search(JsonWriter& json, const models::Inputs& inputs, const Options&
     for (std::size_t i = 0; i < found.ranked.size(); ++i) {
         json.begin_object();
         write_ranked(json, found.ranked[i], found.ranked.front(), result.capacity_bytes);
-        json.member("probability_best", found.choice.probability_best[i]).end_object();
+        json.member("probability_best", found.choice.probability_best[i]).key("notes").begin_array();
+        for (const std::string& note : found.ranked[i].prediction.notes) {
+            json.value(note);
+        }
+        json.end_array().end_object();
     }
     json.end_array();
     write_deciding_constants(json, found.choice);
@@ -221,9 +225,6 @@ void write_search(JsonWriter& json, const models::Inputs& inputs, const Options&
     json.end_array().key("notes").begin_array();
     if (const std::string note = background_note(inputs.machine.cpu); !note.empty()) {
         json.value(note);
-    }
-    for (const std::string& note : found.ranked.front().prediction.notes) {
-        json.value("the best: " + note);
     }
     json.end_array().end_object();
 }

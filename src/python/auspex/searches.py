@@ -32,6 +32,7 @@ class RankedPlan:
     more_of_s: dict[str, float]
     differs_from_best: dict[str, Any]
     probability_best: float
+    notes: list[str]
     run_time_s: float | None = None
     node_hours: float | None = None
 

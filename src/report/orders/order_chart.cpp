@@ -65,7 +65,8 @@ void draw_rank(Svg& svg, const std::vector<orders::PlayedPass>& passes, const Sv
             continue;
         }
         svg.rect({from, top}, to - from, kRow - kGap, look_of(pass).css, words_of(pass));
-        const std::string number = std::to_string(pass.pass.micro_batch);
+        const std::string number =
+            (pass.is_pair ? std::to_string(pass.beside) + "&" : "") + std::to_string(pass.pass.micro_batch);
         if (to - from > kDigit * static_cast<double>(number.size()) + 2) {
             svg.text({(from + to) / 2, top + kRow - kGap - 5}, number, "cell", "middle");
         }

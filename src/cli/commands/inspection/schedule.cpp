@@ -21,7 +21,9 @@ namespace {
 
 constexpr std::size_t kMostPasses = 2'000'000;
 
-bool is_file(const ScheduleFlags& flags) { return flags.order.ends_with(".csv"); }
+bool is_file(const ScheduleFlags& flags) {
+    return flags.order.ends_with(".csv") || flags.order.find('/') != std::string::npos;
+}
 
 schedule::PipelineOrder order_of_file(const ScheduleFlags& flags) {
     schedule::PipelineOrder order =
@@ -140,8 +142,7 @@ void run_schedule(const Options& options) {
         const std::string title = flags.order + " on " + counted(static_cast<double>(order.ranks.size()), "rank") +
                                   ", " + counted(order.micro_batches, "micro-batch", "es") + ": bubble " +
                                   percent(played.bubble_rate, 2);
-        write_file(flags.svg, report::standalone_svg(report::order_chart(played, title), title,
-                                                     "auspex: " + options.command_line));
+        write_file(flags.svg, report::standalone_svg(report::order_chart(played, title), title, options.command_line));
     }
     if (!options.csv.empty()) {
         write_file(options.csv, schedule::order_csv(order));

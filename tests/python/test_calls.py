@@ -131,6 +131,10 @@ class Answers(unittest.TestCase):
         self.check(auspex.describe("mula-7b-a1b"), "describe", "--workload", "mula-7b-a1b")
         self.check(auspex.program(**JOB), "program", *flags(**JOB))
         self.check(auspex.list_inputs(), "list")
+        self.check(
+            auspex.schedule("dualpipev", {"F": 0.01, "B": "10 ms", "W": "9ms"}, pp=4, micro_batches=8, overlap={"F&B": 0.025}),
+            "schedule", "--order", "dualpipev", "--times", "F=10ms,B=10ms,W=9ms", "--pp", "4", "--micro-batches", "8", "--overlap", "F&B=25ms",
+        )
 
     def test_plan(self):
         few = {"machine": "aurora", "workload": "mula-7b-a1b", "global-batch": 192, "where": "pp<=2,ep<=2"}

@@ -36,6 +36,7 @@ CALLS = {
     "fabric": lambda: auspex.fabric("aurora"),
     "three levels": lambda: auspex.fabric("dgx-h100"),
     "program": lambda: auspex.program(**JOB),
+    "schedule": lambda: auspex.schedule("zb-h1", {"F": "18 ms", "B": 0.018, "W": "9 ms"}, pp=4, micro_batches=8),
     "emit": lambda: auspex.emit("mula-7b-a1b", "mula-7b-a1b", format="megatron-lm"),
     "scenario": lambda: auspex.scenario(**JOB),
     "list_inputs": lambda: auspex.list_inputs(),

@@ -49,6 +49,7 @@ void run_plan_against(const Options& options);
 void run_place(const Options& options);
 void run_predict(const Options& options);
 void run_scale(const Options& options);
+void run_schedule(const Options& options);
 void run_ablate(const Options& options);
 void run_program(const Options& options);
 void run_train(const Options& options);

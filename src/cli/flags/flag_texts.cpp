@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "cli/flags/schedule_flags.hpp"
 #include "cli/flags/trace_flags.hpp"
 #include "exec/data/prepare.hpp"
 #include "sim/search/plan_search.hpp"
@@ -281,9 +282,10 @@ FlagText text_of(Flag flag) {
             return {"machine", "TEXT",
                     "with --library: the machine, by its file or as machines/published/collectives.json has it"};
         case Flag::kLibrary:
-            return {"library", "TEXT",
-                    "write rows for auspex collective --against instead, of this library on --machine: RCCL, oneCCL, ... "
-                    "or a stack"};
+            return {
+                "library", "TEXT",
+                "write rows for auspex collective --against instead, of this library on --machine: RCCL, oneCCL, ... "
+                "or a stack"};
         case Flag::kWorkloadOut: return {"out", "FILE", "workload file to write; without it, it is printed"};
         case Flag::kCheckExecutor:
             return {"check-executor", nullptr,
@@ -295,6 +297,7 @@ FlagText text_of(Flag flag) {
         case Flag::kJson: return {"json", nullptr, "print JSON"};
         default:
             return is_trace_flag(flag)       ? trace_flag_text(flag)
+                   : is_schedule_flag(flag)  ? schedule_flag_text(flag)
                    : is_calibrate_flag(flag) ? calibrate_flag_text(flag)
                                              : train_flag_text(flag);
     }

@@ -9,6 +9,7 @@
 #include "base/units.hpp"
 #include "cli/flags/flag_numbers.hpp"
 #include "cli/flags/flag_texts.hpp"
+#include "cli/flags/schedule_flags.hpp"
 #include "cli/flags/trace_flags.hpp"
 
 namespace auspex::cli {
@@ -243,6 +244,7 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
         case Flag::kJson: options.json = true; break;
         default:
             (is_trace_flag(flag)       ? store_trace_flag
+             : is_schedule_flag(flag)  ? store_schedule_flag
              : is_calibrate_flag(flag) ? store_calibrate_flag
                                        : store_train_flag)(options, flag, text());
     }

@@ -135,6 +135,13 @@ enum class Flag {
     kCommGroups,
     kDurations,
     kOneCommunication,
+    kOrder,
+    kPipelineRanks,
+    kMicroBatches,
+    kVirtualStages,
+    kPassTimes,
+    kPairTimes,
+    kSvg,
     kPort,
     kOpen,
     kCsv,
@@ -253,6 +260,18 @@ struct TraceFlags {
     bool roofline = false, one_communication = false;
 };
 
+/// Seconds of --times and --overlap; below 0: not given.
+struct PassTimeFlags {
+    double forward_s = -1, input_s = -1, weight_s = -1, send_s = -1, pair_s = -1;
+};
+
+/// What `auspex schedule` alone takes.
+struct ScheduleFlags {
+    std::string order, svg;
+    int ranks = 0, micro_batches = 0, virtual_stages = 0;
+    PassTimeFlags times;
+};
+
 /// What `auspex explore` alone takes.
 struct ExploreFlags {
     int port = 0;
@@ -302,6 +321,7 @@ struct Options {
     ImportFlags import;
     DiffFlags diff;
     ExploreFlags explore;
+    ScheduleFlags schedule;
     TraceFlags traces;
     bool json = false;
     std::ostream* answers = nullptr;     ///< where --json goes, for callers of answer_of; null: standard output

@@ -27,10 +27,11 @@ from .commands import (
     program,
     scale,
     scenario,
+    schedule,
     version,
 )
 from .errors import AuspexError, InputError, InternalError
-from .exchange import Emission, Imported, Listing, Program, Scenario
+from .exchange import Emission, Imported, Listing, PipelineSchedule, Program, Scenario
 from .network import Collective, CollectiveSweep, Fabric
 from .results import Ablation, Description, Difference, MemoryCourse, Placements, Prediction, RunDifference, Scaling
 from .searches import PlanDeadline, PlanSearch, PlanSizes, PlanVariation
@@ -53,6 +54,7 @@ __all__ = [
     "Listing",
     "MemoryCourse",
     "Overrides",
+    "PipelineSchedule",
     "Placements",
     "PlanDeadline",
     "PlanSearch",
@@ -82,5 +84,6 @@ __all__ = [
     "program",
     "scale",
     "scenario",
+    "schedule",
     "version",
 ]

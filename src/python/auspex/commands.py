@@ -16,7 +16,7 @@ from typing import Any
 from . import _core
 from ._call import Count, Input, Overrides, Path_, answer_to
 from .errors import InputError
-from .exchange import Emission, Imported, Listing, Program, Scenario
+from .exchange import Emission, Imported, Listing, PipelineSchedule, Program, Scenario
 from .network import Collective, CollectiveSweep, Fabric
 from .results import Ablation, Description, Difference, MemoryCourse, Placements, Prediction, RunDifference, Scaling
 from .searches import PlanDeadline, PlanSearch, PlanSizes, PlanVariation
@@ -340,6 +340,29 @@ def program(
 ) -> Program:
     """The operations of a step, block by block, and the order in which each pipeline stage runs the blocks."""
     return Program._of(answer_to("program", locals()))
+
+
+def schedule(
+    order: Path_,
+    times: Mapping[str, Count] | Sequence[str] | str,
+    *,
+    pp: int | None = None,
+    micro_batches: int | None = None,
+    virtual_stages: int | None = None,
+    overlap: Mapping[str, Count] | str | None = None,
+    svg: Path_ | None = None,
+    csv: Path_ | None = None,
+) -> PipelineSchedule:
+    """An order of pipeline passes, by its name or as a file, played with given times: {"F": "18.5 ms", "B": …, "W": …, "send": …}."""
+    given = dict(locals())
+    for name in ("times", "overlap"):
+        if isinstance(given[name], Mapping):
+            given[name] = [f"{key}={_seconds(value)}" for key, value in given[name].items()]
+    return PipelineSchedule._of(answer_to("schedule", given))
+
+
+def _seconds(value: Count) -> str:
+    return value if isinstance(value, str) else f"{value!r} s"
 
 
 def emit(

@@ -60,6 +60,24 @@ class Scenario(Result):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
+class PipelineSchedule(Result):
+    """Of schedule(): an order of passes, played."""
+
+    _headline: ClassVar = ("order", "ranks", "micro_batches", "makespan_s", "bubble_rate")
+
+    order: str
+    version: str
+    ranks: int
+    stages: int
+    micro_batches: int
+    times: dict[str, float]
+    makespan_s: float
+    span_s: float
+    bubble_rate: float
+    in_flight: list[int]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Program(Result, Named):
     """Of program(): blocks of operations, and the order in which each stage runs them; a row an operation."""
 

@@ -271,6 +271,9 @@ Program build_program(const models::Workload& workload, const models::Plan& plan
     for (int stage = 0; stage < plan.pp; ++stage) {
         program.roles.push_back(only_stage < 0 || stage == only_stage ? stages.role(stage) : Role{stage, {}});
     }
+    for (int v = 0; v <= last_virtual_stage_of(plan); ++v) {
+        program.role_of_stage.push_back(static_cast<std::uint32_t>(stage_of(v, plan.pp)));
+    }
     return program;
 }
 

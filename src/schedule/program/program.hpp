@@ -162,6 +162,7 @@ struct Program {
     std::vector<std::uint32_t> dependencies;
     std::vector<Block> blocks;
     std::vector<Role> roles;
+    std::vector<std::uint32_t> role_of_stage;  ///< by virtual stage: the index of the role that has it
     int micro_batches = 1, chunks = 1;
     bool overlap_tp = false, overlap_ep = false, overlap_dp = false, overlap_pp = false;
 

@@ -19,4 +19,7 @@ namespace auspex::engine {
 [[nodiscard]] PlayResult play(const CostedProgram& costed, network::Network& network, schedule::Timeline* timeline,
                               Picoseconds most = kLongestTime, RecordedOperations* recorded = nullptr);
 
+/// The same without a network: every transfer takes its solo time, and shares no link.
+[[nodiscard]] PlayResult play_alone(const CostedProgram& costed, schedule::Timeline& timeline);
+
 }  // namespace auspex::engine

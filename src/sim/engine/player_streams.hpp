@@ -266,9 +266,8 @@ void Player<Sharing>::end_task(std::uint32_t a, std::size_t stream, Picoseconds 
         change_collectives(a, task, -1);
         if (task.message >= 0) {
             message_of(actor, state.block_use, task).arrived = at;
-            const int receiver = schedule::stage_of(task.message + (task.backward_message ? 0 : 1),
-                                                    static_cast<int>(program_.roles.size()));
-            runnable_.push_back(static_cast<std::uint32_t>(receiver) * costed_.actors_per_stage + actor.index_in_stage);
+            const auto to = static_cast<std::size_t>(task.message + (task.backward_message ? 0 : 1));
+            runnable_.push_back(program_.role_of_stage[to] * costed_.actors_per_stage + actor.index_in_stage);
         }
     }
     state.in_flight = kNone;

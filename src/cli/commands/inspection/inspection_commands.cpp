@@ -37,6 +37,18 @@ std::vector<Command> inspection_commands() {
          {Flag::kTiles, Flag::kNodes, Flag::kJobBatch, Flag::kScenario, Flag::kSet, Flag::kCheckExecutor,
           Flag::kPipelineCsv, Flag::kJson},
          run_program},
+        {"schedule",
+         "play an order of pipeline passes with given times: makespan, bubble, activations in flight, a picture",
+         "auspex schedule --order zb-h1 --pp 8 --micro-batches 24 --times F=18.522ms,B=18.086ms,W=9.337ms,send=0.601ms "
+         "--svg zb-h1.svg\n"
+         "  auspex schedule --order dualpipev --pp 8 --micro-batches 32 --times F=10ms,B=10ms,W=10ms --overlap "
+         "'F&B=25ms' --csv order.csv",
+         {Flag::kOrder, Flag::kPassTimes},
+         {Flag::kPipelineRanks, Flag::kMicroBatches, Flag::kVirtualStages, Flag::kPairTimes, Flag::kSvg, Flag::kCsv,
+          Flag::kJson},
+         run_schedule,
+         {{Flag::kCsv,
+           "write the order there, a line a rank, as torch.distributed.pipelining keeps it; --order reads it back"}}},
     };
 }
 

@@ -1,0 +1,83 @@
+/// @file Orders in which forward passes run beside backward ones: dualpipe and dualpipev.
+#include <algorithm>
+
+#include "schedule/orders/orders.hpp"
+#include "schedule/orders/two_stage_writer.hpp"
+
+namespace auspex::schedule {
+namespace {
+
+/// One rank: `place` of `ends` from the end where both ways meet, with so many passes of each side.
+template <class Writer>
+void write_rank(Writer& writer, int place, int ends, int passes) {
+    const int inner = ends - place - 1;  // ranks between it and the meeting
+    for (int i = 0; i < 2 * inner; ++i) {
+        writer.forward(0);
+    }
+    for (int i = 0; i <= place; ++i) {
+        writer.forward(0);
+        writer.forward(1);
+    }
+    for (int i = 0; i < inner; ++i) {
+        writer.input(1);
+        writer.weight();
+        writer.forward(1);
+    }
+    for (int i = 0; i < passes - 2 * ends + place + 1; ++i) {
+        if (i == 0 && inner == 0) {  // its backward pass waits for its own forward pass: side by side they gain nothing
+            writer.forward(0);
+            writer.backward(1);
+        } else {
+            writer.pair(0, 1);
+        }
+        writer.pair(1, 0);
+    }
+    for (int i = 0; i < inner; ++i) {
+        writer.backward(1);
+        writer.pair(1, 0);
+    }
+    // In the second half of these, weights wait for what would be a bubble.
+    const int half = (place + 1) / 2;
+    for (int i = 0; i <= place; ++i) {
+        const bool is_late = i > half || (i == half && place % 2 == 1);
+        is_late ? writer.input(1) : writer.backward(1);
+        i >= half ? writer.input(0) : writer.backward(0);
+    }
+    for (int i = 0; i < inner; ++i) {
+        writer.weight();
+        writer.input(0);
+    }
+    for (int i = 0; i <= place; ++i) {
+        writer.weight();
+    }
+}
+
+}  // namespace
+
+PipelineOrder dualpipev_order(int ranks, int micro_batches) {
+    PipelineOrder order{2 * ranks, micro_batches, std::vector<std::vector<StagePass>>(static_cast<std::size_t>(ranks))};
+    for (int rank = 0; rank < ranks; ++rank) {
+        TwoStageWriter writer(order.ranks[static_cast<std::size_t>(rank)], [&](std::size_t side, int number) {
+            return StagePass{PassKind::kForward, side == 0 ? rank : 2 * ranks - 1 - rank, number};
+        });
+        write_rank(writer, rank, ranks, micro_batches);
+    }
+    return order;
+}
+
+PipelineOrder dualpipe_order(int ranks, int micro_batches) {
+    PipelineOrder order{ranks, micro_batches, std::vector<std::vector<StagePass>>(static_cast<std::size_t>(ranks))};
+    const int half = micro_batches / 2;
+    for (int rank = 0; rank < ranks; ++rank) {
+        // Side 0 is the way that begins at the nearer end. The second half of the micro-batches goes the other way.
+        const bool is_upper = rank >= ranks / 2;
+        TwoStageWriter writer(order.ranks[static_cast<std::size_t>(rank)], [&](std::size_t side, int number) {
+            const bool is_back = (side == 1) != is_upper;
+            return StagePass{PassKind::kForward, is_back ? ranks - 1 - rank : rank, number + (is_back ? half : 0)};
+        });
+        write_rank(writer, std::min(rank, ranks - 1 - rank), ranks / 2, half);
+    }
+    return order;
+}
+
+}  // namespace auspex::schedule

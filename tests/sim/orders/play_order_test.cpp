@@ -1,0 +1,154 @@
+/// @file Orders of passes, played: bubbles by their formulas, and as published.
+#include "sim/orders/play_order.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "schedule/orders/orders.hpp"
+
+namespace auspex::orders {
+namespace {
+
+PlayedOrder play(const std::string& word, int ranks, int micro_batches, const PassTimes& times, int chunks = 1) {
+    return play_order(schedule::make_order({word, ranks, micro_batches, chunks}), times);
+}
+
+// Qi et al., arXiv:2401.10241: times in milliseconds from its Table 6, rates from its Table 5.
+struct PublishedRate {
+    int ranks, micro_batches;
+    double forward_ms, input_ms, weight_ms, send_ms, of_1f1b, of_h1;
+};
+constexpr PublishedRate kPublished[] = {
+    {8, 24, 18.522, 18.086, 9.337, 0.601, 0.2431, 0.1585},   {8, 32, 18.513, 18.086, 9.331, 0.626, 0.1985, 0.1242},
+    {8, 64, 18.546, 18.097, 9.321, 0.762, 0.1240, 0.0674},   {8, 24, 29.718, 29.444, 19.927, 0.527, 0.2347, 0.1323},
+    {8, 32, 29.802, 29.428, 19.530, 0.577, 0.1898, 0.1045},  {8, 64, 29.935, 29.621, 19.388, 0.535, 0.1091, 0.0554},
+    {16, 48, 11.347, 11.248, 8.132, 0.377, 0.2552, 0.1397},  {16, 64, 11.307, 11.254, 8.101, 0.379, 0.2082, 0.1088},
+    {16, 128, 11.325, 11.308, 8.109, 0.378, 0.1251, 0.0576}, {32, 96, 10.419, 10.207, 7.715, 0.408, 0.2646, 0.1421},
+    {32, 128, 10.408, 10.204, 7.703, 0.408, 0.2168, 0.1106}, {32, 256, 10.402, 10.248, 7.698, 0.460, 0.1352, 0.0594}};
+
+TEST(PlayedOrders, have_the_published_bubble_rates_to_four_digits) {
+    for (const PublishedRate& one : kPublished) {
+        const PassTimes times{one.forward_ms * 1e-3, one.input_ms * 1e-3, one.weight_ms * 1e-3, one.send_ms * 1e-3};
+        SCOPED_TRACE(std::to_string(one.ranks) + " ranks, " + std::to_string(one.micro_batches) + " micro-batches");
+        const auto digits = [](double rate) { return std::round(rate * 1e4) / 1e4; };
+        EXPECT_EQ(digits(play("1f1b", one.ranks, one.micro_batches, times).bubble_rate), one.of_1f1b);
+        EXPECT_EQ(digits(play("zb-h1", one.ranks, one.micro_batches, times).bubble_rate), one.of_h1);
+    }
+}
+
+/// Bubble of the makespan, in seconds.
+double bubble_s(const PlayedOrder& played, double work_s) { return to_seconds(played.makespan) - work_s; }
+
+// Messages that take no time. 1f1b (p - 1)(F + B + W); interleaved: 1 / V of it; H1 (p - 1)(F + B - W); dualpipe
+// (p / 2 - 1)(F&B + B + W - 3 W), and dualpipev the same with its 2 p stages, of passes through them.
+TEST(PlayedOrders, have_the_bubbles_of_their_formulas) {
+    const PassTimes times{0.010, 0.009, 0.008, 0};
+    const double f = 0.010, b = 0.009, w = 0.008;
+    for (const int p : {2, 4, 8, 12}) {
+        SCOPED_TRACE(p);
+        for (const int m : {2 * p, 4 * p}) {
+            EXPECT_NEAR(bubble_s(play("gpipe", p, m, times), m * (f + b + w)), (p - 1) * (f + b + w), 1e-9);
+            EXPECT_NEAR(bubble_s(play("1f1b", p, m, times), m * (f + b + w)), (p - 1) * (f + b + w), 1e-9);
+            EXPECT_NEAR(bubble_s(play("interleaved-1f1b", p, m, times, 2), 2 * m * (f + b + w)), (p - 1) * (f + b + w),
+                        1e-9);
+            EXPECT_NEAR(bubble_s(play("zb-h1", p, m, times), m * (f + b + w)), (p - 1) * (f + b - w), 1e-9);
+        }
+    }
+}
+
+// Where a pair takes as long as its two passes: its formula's.
+TEST(PlayedOrders, of_dualpipe_have_the_bubbles_of_their_formulas) {
+    const double f = 0.010, b = 0.010, w = 0.010, pair = f + b + w;
+    for (const int p : {2, 4, 8, 12}) {
+        for (const int m : {2 * p, 4 * p}) {
+            const PassTimes times{f, b, w, 0, pair};
+            EXPECT_NEAR(bubble_s(play("dualpipe", p, m, times), m * (f + b + w)), (p / 2 - 1) * (pair + b + w - 3 * w),
+                        1e-9)
+                << p;
+            EXPECT_NEAR(bubble_s(play("dualpipev", p, m, times), 2 * m * (f + b + w)), (p - 1) * (pair + b + w - 3 * w),
+                        1e-9)
+                << p;
+        }
+    }
+}
+
+TEST(PlayedOrders, pairs_take_the_time_given_and_end_together) {
+    const PassTimes times{0.010, 0.011, 0.009, 0.001, 0.024};
+    int pairs = 0;
+    for (const auto& rank : play("dualpipev", 4, 16, times).ranks) {
+        for (const PlayedPass& one : rank) {
+            using schedule::PassKind;
+            const double expected = one.is_pair                                  ? times.pair_s
+                                    : one.pass.kind == PassKind::kForward        ? times.forward_s
+                                    : one.pass.kind == PassKind::kBackwardInput  ? times.input_s
+                                    : one.pass.kind == PassKind::kBackwardWeight ? times.weight_s
+                                                                                 : times.input_s + times.weight_s;
+            EXPECT_EQ(one.end - one.start, to_picoseconds(expected));
+            pairs += one.is_pair ? 1 : 0;
+        }
+    }
+    // Of 2 m a rank: (m - 2 p + r + 1) twice and p - r - 1, but one on the last rank.
+    EXPECT_EQ(pairs, 2 * (9 + 10 + 11 + 12) + 3 + 2 + 1 - 1);
+}
+
+TEST(PlayedOrders, zero_bubble_orders_lose_less_than_those_that_hold_as_much_or_less) {
+    const PassTimes times{0.010, 0.010, 0.010, 0.0005};
+    for (const int p : {4, 8, 16}) {
+        const int m = 3 * p;
+        const double rate_1f1b = play("1f1b", p, m, times).bubble_rate, h1 = play("zb-h1", p, m, times).bubble_rate,
+                     h2 = play("zb-h2", p, m, times).bubble_rate, v = play("zbv", p, m, times).bubble_rate,
+                     half = play("v-half", p, m, times).bubble_rate, least = play("v-min", p, m, times).bubble_rate;
+        EXPECT_LT(h1, rate_1f1b) << p;
+        EXPECT_LT(h2, h1) << p;
+        EXPECT_LT(v, half) << p;
+        EXPECT_LT(half, least) << p;
+        EXPECT_LT(least, rate_1f1b) << p;
+    }
+}
+
+// Passes of a rank do not overlap; what a pass needs has ended, and crossed to the rank, before it starts.
+TEST(PlayedOrders, keep_to_the_order_and_to_what_passes_need) {
+    const PassTimes times{0.011, 0.012, 0.007, 0.002, 0.024};
+    for (const char* word : {"1f1b", "zb-h1", "zb-h2", "zbv", "v-half", "v-min", "dualpipe", "dualpipev"}) {
+        const PlayedOrder played = play(word, 4, 12, times);
+        std::map<std::pair<int, int>, Picoseconds> forward_ends;
+        std::map<std::pair<int, int>, std::size_t> rank_of;
+        for (std::size_t rank = 0; rank < played.ranks.size(); ++rank) {
+            Picoseconds before = 0;
+            for (const PlayedPass& one : played.ranks[rank]) {
+                EXPECT_GE(one.start, before) << word;
+                before = one.end;
+                if (one.is_pair) {
+                    forward_ends[{one.stage_beside, one.beside}] = one.end;
+                    rank_of[{one.stage_beside, one.beside}] = rank;
+                } else if (one.pass.kind == schedule::PassKind::kForward) {
+                    forward_ends[{one.pass.stage, one.pass.micro_batch}] = one.end;
+                    rank_of[{one.pass.stage, one.pass.micro_batch}] = rank;
+                }
+            }
+        }
+        for (std::size_t rank = 0; rank < played.ranks.size(); ++rank) {
+            for (const PlayedPass& one : played.ranks[rank]) {
+                const auto needs = [&](int stage, int micro_batch) {
+                    if (stage > 0) {
+                        const std::pair before{stage - 1, micro_batch};
+                        EXPECT_GE(one.start,
+                                  forward_ends[before] + (rank_of[before] == rank ? 0 : to_picoseconds(times.send_s)))
+                            << word;
+                    }
+                };
+                if (one.is_pair) {
+                    needs(one.stage_beside, one.beside);
+                }
+                if (one.pass.kind == schedule::PassKind::kForward) {
+                    needs(one.pass.stage, one.pass.micro_batch);
+                }
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace auspex::orders

@@ -13,7 +13,7 @@ namespace {
 
 using schedule::PassKind;
 
-constexpr double kLeft = 64, kRight = 16, kRow = 22, kGap = 4, kTop = 34, kBottom = 34;
+constexpr double kLeft = 64, kRight = 30, kRow = 22, kGap = 4, kTop = 34, kBottom = 34;
 
 struct Look {
     const char* name;

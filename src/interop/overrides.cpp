@@ -2,7 +2,9 @@
 #include "interop/overrides.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "base/error.hpp"
@@ -16,6 +18,32 @@ Override split_override(const std::string& text) {
         throw InputError("--set " + text, "found no ROLE.PATH=VALUE; for example: --set plan.pp=4");
     }
     return {text.substr(0, dot), text.substr(dot + 1, equals - dot - 1), text.substr(equals + 1)};
+}
+
+namespace {
+
+/// True if an override begins there: a role, a path, "=".
+bool begins_override(std::string_view text) {
+    constexpr std::string_view kOfPaths = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.[]";
+    const bool has_role = std::ranges::any_of(std::array{"machine.", "stack.", "workload.", "plan."},
+                                              [&](const char* role) { return text.starts_with(role); });
+    const std::size_t end = text.find_first_not_of(kOfPaths);
+    return has_role && end != std::string_view::npos && text[end] == '=';
+}
+
+}  // namespace
+
+std::vector<std::string> split_overrides(const std::string& text) {
+    std::vector<std::string> parts;
+    std::size_t begin = 0;
+    for (std::size_t at = text.find(' '); at != std::string::npos; at = text.find(' ', at + 1)) {
+        if (begins_override(std::string_view(text).substr(at + 1))) {
+            parts.push_back(text.substr(begin, at - begin));
+            begin = at + 1;
+        }
+    }
+    parts.push_back(text.substr(begin));
+    return parts;
 }
 
 std::optional<std::string> value_set(const std::vector<std::string>& overrides, const std::string& role,

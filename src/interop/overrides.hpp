@@ -16,6 +16,10 @@ struct Override {
 /// Of "ROLE.PATH=VALUE". Throws InputError.
 [[nodiscard]] Override split_override(const std::string& text);
 
+/// "plan.dp=32 plan.pp=16": several overrides in one text, as lists of changes have them. Blanks in front of a role, a
+/// path and "=" part them; others belong to a value.
+[[nodiscard]] std::vector<std::string> split_overrides(const std::string& text);
+
 /// What the last override of this field ("plan", "pp") makes it; nothing without one.
 [[nodiscard]] std::optional<std::string> value_set(const std::vector<std::string>& overrides, const std::string& role,
                                                    const std::string& path);

@@ -35,8 +35,9 @@ TEST_F(AdviceCli, changes_are_what_set_takes) {
     for (const JsonValue& change : advice.at("plan").elements()) {
         std::string sets;
         for (const JsonValue& set : change.at("set").elements()) {
-            sets += " --set '" + set.as_string() + "'";
+            sets += (sets.empty() ? " --set '" : " ") + set.as_string();
         }
+        sets += "'";
         EXPECT_EQ(step_s(" --tiles 6144" + kJob + sets), change.at("step_time_s").as_number(0, 1e9)) << sets;
         ++had;
     }

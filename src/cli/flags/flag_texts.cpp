@@ -37,7 +37,9 @@ FlagText input_flag_text(Flag flag) {
         case Flag::kPlan: return {"plan", "FILE", "parallel plan file, or the name of one in plans/", "plan"};
         case Flag::kSet:
             return {"set", "ROLE.PATH=VALUE",
-                    "override a field; ROLE is machine, stack, workload or plan; may be repeated"};
+                    "override a field; ROLE is machine, stack, workload or plan; may be repeated, or hold several with "
+                    "blanks "
+                    "between them"};
         case Flag::kTiles:
             return {"tiles", "N", "tiles (accelerators) of the job; without it what the plan's dp gives"};
         case Flag::kTilesList:

@@ -2,6 +2,7 @@
 #include "cli/flags/flag_values.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <sstream>
 #include <string_view>
 
@@ -11,6 +12,7 @@
 #include "cli/flags/flag_texts.hpp"
 #include "cli/flags/schedule_flags.hpp"
 #include "cli/flags/trace_flags.hpp"
+#include "interop/overrides.hpp"
 
 namespace auspex::cli {
 namespace {
@@ -137,6 +139,15 @@ std::vector<int> parse_sizes(Options& options, const std::string& flag, const st
     return options.search.is_tiles_range ? parse_tiles_range(flag, text, dots) : parse_tiles(flag, text, true);
 }
 
+/// Each of --set may be several.
+std::vector<std::string> split_all(const std::vector<std::string>& values) {
+    std::vector<std::string> all;
+    for (const std::string& text : values) {
+        std::ranges::move(interop::split_overrides(text), std::back_inserter(all));
+    }
+    return all;
+}
+
 std::string parse_objective(const std::string& text) {
     if (text != "step-time" && text != "tokens-per-node-hour") {
         throw InputError("--objective", "found \"" + text + "\"; expected step-time or tokens-per-node-hour");
@@ -153,7 +164,7 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
         case Flag::kStack: options.stack = text(); break;
         case Flag::kWorkload: options.workload = text(); break;
         case Flag::kPlan: options.plan = text(); break;
-        case Flag::kSet: options.overrides = values; break;
+        case Flag::kSet: options.overrides = split_all(values); break;
         case Flag::kTiles: options.tiles = parse_tiles("--tiles", text(), false); break;
         case Flag::kTilesList: options.tiles = parse_tiles("--tiles", text(), true); break;
         case Flag::kPlacements: options.placements = parse_placements(text()); break;

@@ -218,7 +218,7 @@ void write_advice(JsonWriter& json, const search::Advice& advice, const predict:
 
 void print_advice(std::ostream& out, const report::AdviceRows& advice) {
     if (!advice.plans.empty()) {
-        out << "\nWhat would help: one change of the plan at a time (--set), the step, MFU, tokens/s and memory that "
+        out << "\nWhat would help: one change of the plan at a time (--set 'LINE'), the step, MFU, tokens/s and memory that "
                "it "
                "gives\n";
         print_rows(out, advice.plans, true);

@@ -75,6 +75,7 @@ class PipelineSchedule(Result):
     span_s: float
     bubble_rate: float
     in_flight: list[int]
+    in_flight_until_weights: list[int]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

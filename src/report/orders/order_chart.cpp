@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "report/parts/plot_frame.hpp"
 #include "report/parts/svg.hpp"
@@ -39,10 +40,17 @@ std::string words_of(const orders::PlayedPass& pass) {
            duration(to_seconds(pass.start)) + " to " + duration(to_seconds(pass.end));
 }
 
+/// Than the first one that the rank runs.
+bool is_of_other_stage(const orders::PlayedPass& pass, const std::vector<orders::PlayedPass>& of_rank) {
+    return !pass.is_pair && pass.pass.stage != of_rank.front().pass.stage;
+}
+
 void draw_legend(Svg& svg, const orders::PlayedOrder& played) {
     std::array<bool, kLooks.size()> used{};
+    bool has_others = false;
     for (const auto& rank : played.ranks) {
         for (const orders::PlayedPass& pass : rank) {
+            has_others = has_others || is_of_other_stage(pass, rank);
             used.at(static_cast<std::size_t>(&look_of(pass) - kLooks.data())) = true;
         }
     }
@@ -55,16 +63,44 @@ void draw_legend(Svg& svg, const orders::PlayedOrder& played) {
             x += kSquare + 22 + kLetter * static_cast<double>(std::string_view(kLooks.at(i).name).size());
         }
     }
+    svg.text({x, 19}, has_others ? "paler: other stages than a rank's first" : "", "tick");
+}
+
+/// Passes that are too narrow by themselves become boxes of a unit, each with the look that has most of its time.
+void draw_narrow(Svg& svg, std::span<const orders::PlayedPass> passes, const SvgScale& x, double top) {
+    constexpr double kUnit = 1;
+    for (std::size_t first = 0; first < passes.size();) {
+        const double from = x(to_seconds(passes[first].start));
+        std::array<Picoseconds, kLooks.size()> busy{};
+        std::size_t end = first;
+        for (; end < passes.size() && x(to_seconds(passes[end].start)) < from + kUnit; ++end) {
+            busy.at(static_cast<std::size_t>(&look_of(passes[end]) - kLooks.data())) +=
+                passes[end].end - passes[end].start;
+        }
+        const auto most = static_cast<std::size_t>(std::ranges::max_element(busy) - busy.begin());
+        svg.rect({from, top}, std::max(x(to_seconds(passes[end - 1].end)) - from, kUnit / 2), kRow - kGap,
+                 kLooks.at(most).css, "");
+        first = end;
+    }
 }
 
 void draw_rank(Svg& svg, const std::vector<orders::PlayedPass>& passes, const SvgScale& x, double top) {
     constexpr double kNarrowest = 1.0 / 3, kDigit = 8;
-    for (const orders::PlayedPass& pass : passes) {
-        const double from = x(to_seconds(pass.start)), to = x(to_seconds(pass.end));
-        if (to - from < kNarrowest) {
+    const auto is_narrow = [&](const orders::PlayedPass& pass) {
+        return x(to_seconds(pass.end)) - x(to_seconds(pass.start)) < kNarrowest;
+    };
+    for (std::size_t i = 0; i < passes.size(); ++i) {
+        const orders::PlayedPass& pass = passes[i];
+        if (is_narrow(pass)) {
+            const std::size_t first = i;
+            for (; i + 1 < passes.size() && is_narrow(passes[i + 1]); ++i) {
+            }
+            draw_narrow(svg, std::span(passes).subspan(first, i + 1 - first), x, top);
             continue;
         }
-        svg.rect({from, top}, to - from, kRow - kGap, look_of(pass).css, words_of(pass));
+        const double from = x(to_seconds(pass.start)), to = x(to_seconds(pass.end));
+        svg.rect({from, top}, to - from, kRow - kGap,
+                 look_of(pass).css + std::string(is_of_other_stage(pass, passes) ? " other" : ""), words_of(pass));
         const std::string number =
             (pass.is_pair ? std::to_string(pass.beside) + "&" : "") + std::to_string(pass.pass.micro_batch);
         if (to - from > kDigit * static_cast<double>(number.size()) + 2) {

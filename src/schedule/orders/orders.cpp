@@ -100,14 +100,15 @@ PipelineOrder make_order(const OrderRequest& request) {
     return named->make(request);
 }
 
-std::vector<int> passes_in_flight(const PipelineOrder& order) {
+std::vector<int> passes_in_flight(const PipelineOrder& order, HeldUntil until) {
+    const PassKind part = until == HeldUntil::kInputGradient ? PassKind::kBackwardInput : PassKind::kBackwardWeight;
     std::vector<int> most;
     for (const std::vector<StagePass>& passes : order.ranks) {
         int held = 0, peak = 0;
         for (const StagePass& pass : passes) {
             held += pass.kind == PassKind::kForward ? 1 : 0;
             peak = std::max(peak, held);
-            held -= pass.kind == PassKind::kBackward || pass.kind == PassKind::kBackwardInput ? 1 : 0;
+            held -= pass.kind == PassKind::kBackward || pass.kind == part ? 1 : 0;
         }
         most.push_back(peak);
     }

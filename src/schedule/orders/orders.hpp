@@ -48,9 +48,12 @@ struct VBlock {
 [[nodiscard]] PipelineOrder dualpipe_order(int ranks, int micro_batches);
 [[nodiscard]] PipelineOrder dualpipev_order(int ranks, int micro_batches);
 
-/// By rank, the largest number of passes whose activations are held: forward passes begun and not yet answered by their
-/// (input's) backward pass, in passes of one stage.
-[[nodiscard]] std::vector<int> passes_in_flight(const PipelineOrder& order);
+/// What ends a pass's hold on its activations: the gradient of its input frees most of them, that of its weights what
+/// products read.
+enum class HeldUntil : std::uint8_t { kInputGradient, kWeightGradient };
+/// By rank, the largest number of passes of one stage that have begun forward and whose backward pass has not got so
+/// far.
+[[nodiscard]] std::vector<int> passes_in_flight(const PipelineOrder& order, HeldUntil until);
 
 /// Throws InputError under `where` unless every micro-batch passes every stage forward and backward once, the latter
 /// whole or in both parts, weights behind inputs on the same rank, and no rank waits for ever.

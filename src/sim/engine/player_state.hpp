@@ -90,7 +90,7 @@ struct ActorState {
     schedule::LossTimes losses{};
     Delay delay;
     bool waits_for_events = false;             ///< it has walked to `clock` and goes on when the events are there
-    std::uint32_t overtaking_message = kNone;  ///< the message that has become ready behind another
+    std::uint32_t overtaking_message = kNone;  ///< the last message that has become ready behind others
     Picoseconds overtaking_at = 0;             ///< when it did
     std::uint32_t world_operations = 0;        ///< world operations reached
     std::uint32_t last_group_sync = kNone;     ///< the last group sync that it took part in

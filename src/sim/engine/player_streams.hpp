@@ -152,7 +152,7 @@ void Player<Sharing>::wait_for_events(std::uint32_t a) {
     push(actors_[a].clock, Event::Type::kWake, a);
 }
 
-/// The next message has become ready behind one that is still on its way: it leaves as soon as that one has arrived,
+/// A message has become ready behind others, one of them still on its way: it leaves as soon as those have arrived,
 /// which the events will say.
 template <class Sharing>
 bool Player<Sharing>::must_wait_for_events(std::uint32_t a) {
@@ -161,9 +161,12 @@ bool Player<Sharing>::must_wait_for_events(std::uint32_t a) {
         return false;
     }
     StreamState next = actor.streams[kPp];
-    next.task = task_of(actor, next).next;
-    find_task(actor, kPp, next);
-    if (next.index_in_role == kNone || next.index_in_role == actor.overtaking_message || !is_ready(actor, next)) {
+    do {
+        next.task = task_of(actor, next).next;
+        find_task(actor, kPp, next);
+    } while (next.index_in_role != kNone && actor.overtaking_message != kNone &&
+             next.index_in_role <= actor.overtaking_message);
+    if (next.index_in_role == kNone || !is_ready(actor, next)) {
         return false;
     }
     actor.overtaking_message = next.index_in_role;
@@ -280,7 +283,9 @@ void Player<Sharing>::end_task(std::uint32_t a, std::size_t stream, Picoseconds 
 template <class Sharing>
 void Player<Sharing>::resume(std::uint32_t a, std::size_t stream, Picoseconds at) {
     ActorState& actor = actors_[a];
-    if (stream == kPp && at >= actor.overtaking_at && can_start(actor, stream)) {
+    const bool was_ready =
+        actor.streams[kPp].index_in_role < actor.overtaking_message;  // earlier than the last that is
+    if (stream == kPp && (was_ready || at >= actor.overtaking_at) && can_start(actor, stream)) {
         start(a, stream, at);
     }
     if (actor.waits_for_events && stream == kPp) {

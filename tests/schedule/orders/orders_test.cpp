@@ -12,7 +12,7 @@ namespace auspex::schedule {
 namespace {
 
 std::vector<int> in_flight(const std::string& word, int ranks, int micro_batches, int virtual_stages = 1) {
-    return passes_in_flight(make_order({word, ranks, micro_batches, virtual_stages}));
+    return passes_in_flight(make_order({word, ranks, micro_batches, virtual_stages}), HeldUntil::kInputGradient);
 }
 
 /// Calls use(order, request) for every order that there is of small numbers of ranks and micro-batches.

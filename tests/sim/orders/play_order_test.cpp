@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include "schedule/orders/orders.hpp"
 
@@ -105,6 +108,106 @@ TEST(PlayedOrders, zero_bubble_orders_lose_less_than_those_that_hold_as_much_or_
         EXPECT_LT(v, half) << p;
         EXPECT_LT(half, least) << p;
         EXPECT_LT(least, rate_1f1b) << p;
+    }
+}
+
+/// The same without an engine: passes in turn as what they need is there; the messages of a rank one way leave one
+/// after another.
+double makespan_by_hand_s(const schedule::PipelineOrder& order, const PassTimes& times) {
+    using schedule::PassKind;
+    std::map<std::tuple<bool, int, int>, std::size_t> rank_of;  // by way, stage and micro-batch
+    for (std::size_t rank = 0; rank < order.ranks.size(); ++rank) {
+        for (const schedule::StagePass& pass : order.ranks[rank]) {
+            rank_of[{pass.kind != PassKind::kForward, pass.stage, pass.micro_batch}] = rank;
+        }
+    }
+    std::map<std::tuple<bool, int, int>, double> there_s;                   // what a pass of another stage needs
+    std::vector<std::array<double, 2>> wire_s(order.ranks.size(), {0, 0});  // free from then on, by way
+    std::vector<double> clock_s(order.ranks.size(), 0);
+    std::vector<std::size_t> next(order.ranks.size(), 0);
+    const auto ready_s = [&](const schedule::StagePass& pass) {
+        const bool back = pass.kind != PassKind::kForward;
+        const int from = back ? pass.stage + 1 : pass.stage - 1;
+        if (pass.kind == PassKind::kBackwardWeight || from < 0 || from >= order.stages) {
+            return 0.0;
+        }
+        const auto found = there_s.find({back, from, pass.micro_batch});
+        return found == there_s.end() ? -1.0 : found->second;
+    };
+    const auto end = [&](const schedule::StagePass& pass, std::size_t rank, double at) {
+        const bool back = pass.kind != PassKind::kForward;
+        const int to = back ? pass.stage - 1 : pass.stage + 1;
+        if (pass.kind == PassKind::kBackwardWeight || to < 0 || to >= order.stages) {
+            return;
+        }
+        double& wire = wire_s[rank][back ? 1 : 0];
+        if (rank_of.at({back, to, pass.micro_batch}) != rank) {
+            at = wire = std::max(at, wire) + times.send_s;
+        }
+        there_s[{back, pass.stage, pass.micro_batch}] = at;
+    };
+    for (bool goes_on = true; goes_on;) {
+        goes_on = false;
+        for (std::size_t rank = 0; rank < order.ranks.size(); ++rank) {
+            for (const auto& passes = order.ranks[rank]; next[rank] < passes.size(); goes_on = true) {
+                const schedule::StagePass& pass = passes[next[rank]];
+                const bool is_pair = pass.beside_next;
+                const schedule::StagePass& last = passes[next[rank] + (is_pair ? 1 : 0)];
+                const double first_s = ready_s(pass), last_s = ready_s(last);
+                if (first_s < 0 || last_s < 0) {
+                    break;
+                }
+                const double takes_s = is_pair                                  ? times.pair_s
+                                       : pass.kind == PassKind::kForward        ? times.forward_s
+                                       : pass.kind == PassKind::kBackwardInput  ? times.input_s
+                                       : pass.kind == PassKind::kBackwardWeight ? times.weight_s
+                                                                                : times.input_s + times.weight_s;
+                clock_s[rank] = std::max({clock_s[rank], first_s, last_s}) + takes_s;
+                end(pass, rank, clock_s[rank]);
+                if (is_pair) {
+                    end(last, rank, clock_s[rank]);
+                }
+                next[rank] += is_pair ? 2 : 1;
+            }
+        }
+    }
+    return *std::ranges::max_element(clock_s);
+}
+
+TEST(PlayedOrders, end_when_the_same_passes_reckoned_by_hand_do) {
+    const PassTimes all[] = {{0.010, 0.011, 0.009, 0.001, 0.026},
+                             {1, 1, 1, 2.5, 3},  // messages longer than passes queue
+                             {10, 1, 1, 3.3, 11},
+                             {0.7, 0.31, 2.9, 0.4, 3.5},
+                             {3, 1, 2, 5, 5}};
+    for (const std::string& word : schedule::order_words()) {
+        for (const int p : {1, 2, 4, 8}) {
+            for (const int m : {2 * p, 20}) {
+                if (m < 2 * p || (word == "dualpipe" && p == 1) || (word == "interleaved-1f1b" && m % p != 0)) {
+                    continue;
+                }
+                const schedule::PipelineOrder order =
+                    schedule::make_order({word, p, m, word == "interleaved-1f1b" ? 3 : 1});
+                for (const PassTimes& times : all) {
+                    const double expected_s = makespan_by_hand_s(order, times);
+                    EXPECT_NEAR(to_seconds(play_order(order, times).makespan), expected_s, 1e-9 * expected_s)
+                        << word << ", p " << p << ", m " << m << ", send " << times.send_s;
+                }
+            }
+        }
+    }
+}
+
+// span - m (F + B + W) of zb-h2 = (p - 1)(F + B - 2 W), where weights take no longer than either, and there are enough
+// micro-batches.
+TEST(PlayedOrders, of_zb_h2_have_the_span_of_their_formula) {
+    const double f = 0.010, b = 0.010, w = 0.004;
+    for (const int p : {2, 4, 8}) {
+        for (const int m : {3 * p, 6 * p}) {
+            EXPECT_NEAR(to_seconds(play("zb-h2", p, m, {f, b, w, 0, 0}).span) - m * (f + b + w),
+                        (p - 1) * (f + b - 2 * w), 1e-9)
+                << p << ", " << m;
+        }
     }
 }
 

@@ -68,8 +68,11 @@ orders::PassTimes times_of(const ScheduleFlags& flags) {
                                             "; expected F, B and W above 0, such as F=18.5ms,B=18.1ms,W=9.3ms");
         }
     }
-    if (given.pair_s == 0) {
-        throw InputError("--overlap", "found 0 s for F&B; expected more");
+    for (const double value : {given.forward_s, given.input_s, given.weight_s, given.pair_s}) {
+        if (value >= 0 && to_picoseconds(value) == 0) {
+            throw InputError(value == given.pair_s ? "--overlap" : "--times",
+                             "found less than the clock's picosecond; expected more");
+        }
     }
     const double whole_s = given.forward_s + given.input_s + given.weight_s;
     return {given.forward_s, given.input_s, given.weight_s, std::max(given.send_s, 0.0),
@@ -95,10 +98,22 @@ void print_json(std::ostream& out, const Options& options, const schedule::Pipel
     write_times(json, times);
     json.member("makespan_s", to_seconds(played.makespan)).member("span_s", to_seconds(played.span));
     json.member("bubble_rate", played.bubble_rate).key("in_flight").begin_array();
-    for (const int passes : schedule::passes_in_flight(order)) {
+    for (const int passes : schedule::passes_in_flight(order, schedule::HeldUntil::kInputGradient)) {
+        json.value(passes);
+    }
+    json.end_array().key("in_flight_until_weights").begin_array();
+    for (const int passes : schedule::passes_in_flight(order, schedule::HeldUntil::kWeightGradient)) {
         json.value(passes);
     }
     json.end_array().end_object();
+}
+
+std::string numbers(const std::vector<int>& list) {
+    std::string text;
+    for (const int number : list) {
+        text += (text.empty() ? "" : " ") + std::to_string(number);
+    }
+    return text;
 }
 
 void print_text(const Options& options, const schedule::PipelineOrder& order, const orders::PassTimes& times,
@@ -113,11 +128,14 @@ void print_text(const Options& options, const schedule::PipelineOrder& order, co
     std::cout << "; a message " << duration(times.send_s) << "\n\n  makespan      "
               << duration(to_seconds(played.makespan)) << "\n  longest span  " << duration(to_seconds(played.span))
               << " (of one rank, from its first pass to its last)\n  bubble        " << percent(played.bubble_rate, 2)
-              << " of that span\n  in flight     ";
-    for (const int passes : schedule::passes_in_flight(order)) {
-        std::cout << passes << " ";
+              << " of that span\n  in flight     "
+              << numbers(passes_in_flight(order, schedule::HeldUntil::kInputGradient))
+              << " (by rank: passes of a stage that have gone forward and not backward, at most)\n";
+    const std::vector<int> held = passes_in_flight(order, schedule::HeldUntil::kWeightGradient);
+    if (held != passes_in_flight(order, schedule::HeldUntil::kInputGradient)) {
+        std::cout << "                " << numbers(held)
+                  << " (with those whose gradient of weights is still to come, which hold a part)\n";
     }
-    std::cout << "(by rank: passes of a stage whose activations are held, at most)\n";
 }
 
 }  // namespace

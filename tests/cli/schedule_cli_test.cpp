@@ -37,7 +37,7 @@ TEST_F(ScheduleCli, an_order_written_as_a_file_plays_as_by_its_name) {
     EXPECT_EQ(read.root().at("in_flight").dump(), "[8,7,6,5,4,3,2,1]");
     EXPECT_TRUE(testing_cli::text_of(file).starts_with("0F0,0F1,0F2,0F3,0F4,0F5,0F6,0F7,0I0,0W0,"));
     const std::string svg = testing_cli::text_of(picture);
-    EXPECT_NE(svg.find("gradient of weights"), std::string::npos);
+    EXPECT_NE(svg.find("weight gradient"), std::string::npos);
     EXPECT_NE(svg.find("bubble 15.85 %"), std::string::npos);
 }
 

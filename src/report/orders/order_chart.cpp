@@ -22,10 +22,10 @@ struct Look {
 };
 /// By PassKind, and of pairs.
 constexpr std::array<Look, 5> kLooks{{{"forward", "l0"},
-                                      {"gradient of inputs", "l4"},
-                                      {"gradient of weights", "l2"},
-                                      {"backward, both", "l5"},
-                                      {"forward beside backward", "l6"}}};
+                                      {"input gradient", "l4"},
+                                      {"weight gradient", "l2"},
+                                      {"whole backward", "l5"},
+                                      {"pair: forward, backward", "l6"}}};
 
 const Look& look_of(const orders::PlayedPass& pass) {
     return kLooks.at(pass.is_pair ? kLooks.size() - 1 : static_cast<std::size_t>(pass.pass.kind));
@@ -63,7 +63,7 @@ void draw_legend(Svg& svg, const orders::PlayedOrder& played) {
             x += kSquare + 22 + kLetter * static_cast<double>(std::string_view(kLooks.at(i).name).size());
         }
     }
-    svg.text({x, 19}, has_others ? "paler: other stages than a rank's first" : "", "tick");
+    svg.text({x, 19}, has_others ? "paler: other stage" : "", "tick");
 }
 
 /// Passes that are too narrow by themselves become boxes of a unit, each with the look that has most of its time.

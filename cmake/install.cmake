@@ -6,6 +6,7 @@ set(manual ${PROJECT_BINARY_DIR}/manual) # written when auspex is built
 if(AUSPEX_PORTABLE)
     # libtbb, libcpp-httplib with what it needs, libstdc++ and libgcc_s; the C library is the system's.
     set_target_properties(auspex PROPERTIES INSTALL_RPATH "$ORIGIN/../lib/auspex")
+    target_link_options(auspex PRIVATE -Wl,--disable-new-dtags) # for what these libraries need, too
     install(TARGETS auspex RUNTIME_DEPENDENCY_SET auspex_libraries)
     install(RUNTIME_DEPENDENCY_SET auspex_libraries
         PRE_EXCLUDE_REGEXES "^(libc|libm|libdl|librt|libpthread|ld-linux.*)\\.so"

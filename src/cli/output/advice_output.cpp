@@ -12,6 +12,7 @@
 #include "cli/output/plan_output.hpp"
 #include "cli/output/prediction_output.hpp"
 #include "interop/frameworks/frameworks.hpp"
+#include "models/overlap.hpp"
 #include "report/parts/text.hpp"
 
 namespace auspex::cli {
@@ -45,19 +46,13 @@ std::string joined(const std::vector<std::string>& words, const char* between) {
 
 /// `stack.can_overlap=["dp"]`, where a plan overlaps streams that the stack cannot, which is refused without it.
 std::vector<std::string> overlap_set(const models::Plan& plan, const models::Stack& stack) {
-    const struct {
-        const char* word;
-        bool wanted, can;
-    } streams[] = {{"\"tp\"", plan.overlap_tp, stack.can_overlap_tp},
-                   {"\"ep\"", plan.overlap_ep, stack.can_overlap_ep},
-                   {"\"dp\"", plan.overlap_dp, stack.can_overlap_dp},
-                   {"\"pp\"", plan.overlap_pp, stack.can_overlap_pp}};
     std::vector<std::string> words;
     bool is_lacking = false;
-    for (const auto& [word, wanted, can] : streams) {
+    for (const models::OverlapStream& stream : models::kOverlapStreams) {
+        const bool wanted = plan.*stream.is_wanted, can = stack.*stream.can;
         is_lacking = is_lacking || (wanted && !can);
         if (wanted || can) {
-            words.emplace_back(word);
+            words.push_back("\"" + std::string(stream.word) + "\"");
         }
     }
     return is_lacking ? std::vector{"stack.can_overlap=[" + joined(words, ",") + "]"} : std::vector<std::string>{};
@@ -135,14 +130,15 @@ void print_rows(std::ostream& out, const std::vector<report::AdviceRow>& rows, b
 
 }  // namespace
 
-search::PlanLimits limits_of(const models::Inputs& inputs) {
-    if (inputs.stack.emit_format.empty()) {
+search::PlanFilter emitted_plans(const std::string& word, const std::string& name) {
+    if (word.empty()) {
         return {};
     }
-    return [&inputs, &framework = interop::framework_named(inputs.stack.emit_format, inputs.stack.file)](
-               const models::Plan& plan) {
-        return interop::refused_by(framework, inputs.workload, plan, inputs.machine.node.tiles);
-    };
+    return {name + " " + word,
+            [&framework = interop::framework_named(word, name)](
+                const models::Machine& machine, const models::Workload& workload, const models::Plan& plan) {
+                return interop::refused_by(framework, workload, plan, machine.node.tiles);
+            }};
 }
 
 int changes_wanted(const Options& options, const models::Machine& machine, int by_default) {
@@ -218,7 +214,8 @@ void write_advice(JsonWriter& json, const search::Advice& advice, const predict:
 
 void print_advice(std::ostream& out, const report::AdviceRows& advice) {
     if (!advice.plans.empty()) {
-        out << "\nWhat would help: one change of the plan at a time (--set 'LINE'), the step, MFU, tokens/s and memory that "
+        out << "\nWhat would help: one change of the plan at a time (--set 'LINE'), the step, MFU, tokens/s and memory "
+               "that "
                "it "
                "gives\n";
         print_rows(out, advice.plans, true);

@@ -17,9 +17,9 @@ namespace auspex::cli {
 /// machine of CPU cores.
 [[nodiscard]] int changes_wanted(const Options& options, const models::Machine& machine, int by_default);
 
-/// What the settings of the stack's framework (models::Stack::emit_format) can say; nothing where it has none. The
-/// inputs must outlive it.
-[[nodiscard]] search::PlanLimits limits_of(const models::Inputs& inputs);
+/// Takes the plans that `auspex emit --format WORD` writes; every plan where there is no word. `name`: of what asks for
+/// it, as --format. Throws InputError under it for a word that is none.
+[[nodiscard]] search::PlanFilter emitted_plans(const std::string& word, const std::string& name);
 
 /// The most helpful changes, `most` of each list.
 [[nodiscard]] report::AdviceRows advice_rows(const search::Advice& advice, const predict::Prediction& prediction,

@@ -10,8 +10,8 @@
 #include "base/output_file.hpp"
 #include "base/units.hpp"
 #include "cli/flags/job_size.hpp"
+#include "cli/output/advice_output.hpp"
 #include "cli/output/plan_output.hpp"
-#include "interop/frameworks/frameworks.hpp"
 #include "launch/child_process.hpp"
 #include "launch/input_files.hpp"
 #include "launch/messages.hpp"
@@ -83,24 +83,9 @@ models::Inputs search_inputs(const Options& options) {
     return inputs;
 }
 
-namespace {
-
-/// Plans that `auspex emit --format WORD` writes.
-search::PlanFilter emitted_plans(const std::string& word) {
-    return {"--format " + word,
-            [&framework = interop::framework_named(word, "--format")](
-                const models::Machine& machine, const models::Workload& workload, const models::Plan& plan) {
-                return interop::refused_by(framework, workload, plan, machine.node.tiles).empty();
-            }};
-}
-
-}  // namespace
-
 search::SpaceRequest search_request(const Options& options, int tiles) {
     search::SpaceRequest request;
-    if (!options.emit.format.empty()) {
-        request.filter = emitted_plans(options.emit.format);
-    }
+    request.filter = emitted_plans(options.emit.format, "--format");
     request.tiles = tiles;
     request.global_batch = options.global_batch;
     request.what_if = options.search.what_if;

@@ -10,10 +10,6 @@ namespace {
 
 constexpr int kNowhere = -1;
 
-std::string name_of(const StagePass& pass) {
-    return std::to_string(pass.stage) + letter_of(pass.kind) + std::to_string(pass.micro_batch);
-}
-
 /// What is known of a micro-batch in a stage.
 struct Visit {
     std::array<int, 4> rank{kNowhere, kNowhere, kNowhere, kNowhere};  ///< by PassKind
@@ -45,7 +41,7 @@ class Checker {
             for (const StagePass& pass : order_.ranks[rank]) {
                 int& place = visit(pass.stage, pass.micro_batch).of(pass.kind);
                 if (place != kNowhere) {
-                    throw InputError(where_, "found " + name_of(pass) + " twice; expected every pass once");
+                    throw InputError(where_, "found " + text_of(pass) + " twice; expected every pass once");
                 }
                 place = static_cast<int>(rank);
             }
@@ -93,7 +89,7 @@ class Checker {
         for (std::size_t rank = 0; rank < order_.ranks.size(); ++rank) {
             if (next[rank] < order_.ranks[rank].size()) {
                 throw InputError(where_, "found rank " + std::to_string(rank) + " waiting for ever in front of " +
-                                             name_of(order_.ranks[rank][next[rank]]) +
+                                             text_of(order_.ranks[rank][next[rank]]) +
                                              "; expected an order in which what it needs comes first");
             }
         }

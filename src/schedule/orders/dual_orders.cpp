@@ -55,18 +55,16 @@ void write_rank(Writer& writer, int place, int ends, int passes) {
 }  // namespace
 
 PipelineOrder dualpipev_order(int ranks, int micro_batches) {
-    PipelineOrder order{2 * ranks, micro_batches, std::vector<std::vector<StagePass>>(static_cast<std::size_t>(ranks))};
+    PipelineOrder order = empty_order(ranks, 2 * ranks, micro_batches);
     for (int rank = 0; rank < ranks; ++rank) {
-        TwoStageWriter writer(order.ranks[static_cast<std::size_t>(rank)], [&](std::size_t side, int number) {
-            return StagePass{PassKind::kForward, side == 0 ? rank : 2 * ranks - 1 - rank, number};
-        });
+        auto writer = v_writer(order.ranks[static_cast<std::size_t>(rank)], rank, ranks);
         write_rank(writer, rank, ranks, micro_batches);
     }
     return order;
 }
 
 PipelineOrder dualpipe_order(int ranks, int micro_batches) {
-    PipelineOrder order{ranks, micro_batches, std::vector<std::vector<StagePass>>(static_cast<std::size_t>(ranks))};
+    PipelineOrder order = empty_order(ranks, ranks, micro_batches);
     const int half = micro_batches / 2;
     for (int rank = 0; rank < ranks; ++rank) {
         // Side 0 is the way that begins at the nearer end. The second half of the micro-batches goes the other way.

@@ -16,10 +16,6 @@ namespace {
 constexpr std::string_view kPair = ")OVERLAP_F_B";
 constexpr int kMostNumber = 1'000'000;
 
-std::string cell_of(const StagePass& pass) {
-    return std::to_string(pass.stage) + letter_of(pass.kind) + std::to_string(pass.micro_batch);
-}
-
 std::optional<int> take_number(std::string_view& text) {
     int number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -97,10 +93,10 @@ std::string order_csv(const PipelineOrder& order) {
         for (std::size_t i = 0; i < passes.size(); ++i) {
             text += i == 0 ? "" : ",";
             if (passes[i].beside_next) {
-                text += "(" + cell_of(passes[i]) + ";" + cell_of(passes[i + 1]) + std::string(kPair);
+                text += "(" + text_of(passes[i]) + ";" + text_of(passes[i + 1]) + std::string(kPair);
                 ++i;
             } else {
-                text += cell_of(passes[i]);
+                text += text_of(passes[i]);
             }
         }
         text += "\n";

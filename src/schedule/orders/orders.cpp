@@ -18,13 +18,23 @@ struct NamedOrder {
     bool is_of_pairs = false;  ///< an even number of ranks, and of micro-batches
 };
 
+/// A schedule that plans have, too.
+PipelineOrder order_of_schedule(const OrderRequest& request, models::ScheduleKind schedule) {
+    models::Plan plan;
+    plan.schedule = schedule;
+    plan.pp = request.ranks;
+    plan.micro_batches = request.micro_batches;
+    plan.virtual_stages = request.virtual_stages;
+    return order_of_plan(plan);
+}
+
 constexpr auto kTwice = [](int ranks) { return 2 * ranks; };
 
 const std::array kOrders{
-    NamedOrder{"gpipe", [](const OrderRequest& r) { return gpipe_order(r.ranks, r.micro_batches); }},
-    NamedOrder{"1f1b", [](const OrderRequest& r) { return one_f_one_b_order(r.ranks, r.micro_batches, 1); }},
+    NamedOrder{"gpipe", [](const OrderRequest& r) { return order_of_schedule(r, models::ScheduleKind::kGpipe); }},
+    NamedOrder{"1f1b", [](const OrderRequest& r) { return order_of_schedule(r, models::ScheduleKind::k1f1b); }},
     NamedOrder{"interleaved-1f1b",
-               [](const OrderRequest& r) { return one_f_one_b_order(r.ranks, r.micro_batches, r.virtual_stages); }},
+               [](const OrderRequest& r) { return order_of_schedule(r, models::ScheduleKind::kInterleaved1f1b); }},
     NamedOrder{"zb-h1", [](const OrderRequest& r) { return zero_bubble_order(r.ranks, r.micro_batches, 1); }},
     NamedOrder{"zb-h2", [](const OrderRequest& r) { return zero_bubble_order(r.ranks, r.micro_batches, 2); }},
     NamedOrder{"zbv", [](const OrderRequest& r) { return zbv_order(r.ranks, r.micro_batches); },

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "models/plan.hpp"
 #include "schedule/orders/pipeline_pass.hpp"
 
 namespace auspex::schedule {
@@ -35,8 +36,8 @@ struct OrderRequest {
 [[nodiscard]] PipelineOrder make_order(const OrderRequest& request);
 
 // The generators, by where stages lie. They require numbers that their orders have.
-[[nodiscard]] PipelineOrder gpipe_order(int ranks, int micro_batches);
-[[nodiscard]] PipelineOrder one_f_one_b_order(int ranks, int micro_batches, int virtual_stages);
+/// Of a resolved plan: gpipe, 1f1b or interleaved-1f1b, as its program runs it.
+[[nodiscard]] PipelineOrder order_of_plan(const models::Plan& plan);
 /// `lag`: weight gradients follow input gradients by lag * r micro-batches; 1: H1, 2: H2.
 [[nodiscard]] PipelineOrder zero_bubble_order(int ranks, int micro_batches, int lag);
 [[nodiscard]] PipelineOrder zbv_order(int ranks, int micro_batches);

@@ -1,51 +1,16 @@
-/// @file Orders of stages that lie on ranks one after another: gpipe, 1f1b, interleaved-1f1b, zb-h1, zb-h2.
-#include <algorithm>
-
+/// @file Orders of stages that lie on ranks one after another: those that plans have, zb-h1 and zb-h2.
 #include "schedule/orders/orders.hpp"
+#include "schedule/program/program.hpp"
 
 namespace auspex::schedule {
-namespace {
 
-PipelineOrder empty_order(int ranks, int stages, int micro_batches) {
-    return {stages, micro_batches, std::vector<std::vector<StagePass>>(static_cast<std::size_t>(ranks))};
-}
-
-}  // namespace
-
-PipelineOrder gpipe_order(int ranks, int micro_batches) {
-    PipelineOrder order = empty_order(ranks, ranks, micro_batches);
-    for (int rank = 0; rank < ranks; ++rank) {
-        for (const PassKind kind : {PassKind::kForward, PassKind::kBackward}) {
-            for (int i = 0; i < micro_batches; ++i) {
-                order.ranks[static_cast<std::size_t>(rank)].push_back({kind, rank, i});
-            }
-        }
-    }
-    return order;
-}
-
-PipelineOrder one_f_one_b_order(int ranks, int micro_batches, int virtual_stages) {
-    PipelineOrder order = empty_order(ranks, ranks * virtual_stages, micro_batches);
-    const int passes = micro_batches * virtual_stages, group = ranks * virtual_stages;
-    for (int rank = 0; rank < ranks; ++rank) {
-        // Groups of `ranks` micro-batches walk stage after stage; backwards from the last stage.
-        const auto pass = [&](PassKind kind, int i) {
-            const int chunk = i % group / ranks;
-            const int of_rank = kind == PassKind::kForward ? chunk : virtual_stages - 1 - chunk;
-            return StagePass{kind, of_rank * ranks + rank, i / group * ranks + i % ranks};
-        };
-        const int behind = ranks - 1 - rank;
-        const int warm_up = virtual_stages > 1 ? 2 * behind + (virtual_stages - 1) * ranks : behind;
-        std::vector<StagePass>& list = order.ranks[static_cast<std::size_t>(rank)];
-        int forward = 0;
-        for (; forward < std::min(warm_up, passes); ++forward) {
-            list.push_back(pass(PassKind::kForward, forward));
-        }
-        for (int backward = 0; backward < passes; ++backward) {
-            if (forward < passes) {
-                list.push_back(pass(PassKind::kForward, forward++));
-            }
-            list.push_back(pass(PassKind::kBackward, backward));
+PipelineOrder order_of_plan(const models::Plan& plan) {
+    PipelineOrder order = empty_order(plan.pp, plan.pp * plan.virtual_stages, plan.micro_batches);
+    for (int rank = 0; rank < plan.pp; ++rank) {
+        for (const Pass& pass : pipeline_order(plan, rank)) {
+            order.ranks[static_cast<std::size_t>(rank)].push_back(
+                {pass.backward ? PassKind::kBackward : PassKind::kForward, virtual_stage_of(plan, pass.chunk, rank),
+                 pass.micro_batch});
         }
     }
     return order;

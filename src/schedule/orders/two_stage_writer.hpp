@@ -1,5 +1,6 @@
 #pragma once
 /// @file A rank that has two stages, or one stage twice, and counts its passes through each.
+#include <algorithm>
 #include <array>
 #include <deque>
 
@@ -22,14 +23,14 @@ class TwoStageWriter {
     }
     /// Of what was put off, the first.
     void weight() { weight_at(put_off_.begin()); }
-    /// Of what was put off of a side, the first.
-    void weight(std::size_t side) {
-        const int stage = place_(side, 0).stage;
-        auto found = put_off_.begin();
-        while (found->stage != stage) {
-            ++found;
+    /// Of what was put off of a side, the first; false where there is none.
+    bool weight(std::size_t side) {
+        const auto found = std::ranges::find(put_off_, place_(side, 0).stage, &StagePass::stage);
+        if (found == put_off_.end()) {
+            return false;
         }
         weight_at(found);
+        return true;
     }
     /// A forward pass beside a backward pass.
     void pair(std::size_t forward_side, std::size_t backward_side) {
@@ -38,15 +39,6 @@ class TwoStageWriter {
         backward(backward_side);
     }
     [[nodiscard]] int forwards(std::size_t side) const { return forwards_[side]; }
-    [[nodiscard]] bool has_put_off(std::size_t side) const {
-        const int stage = place_(side, 0).stage;
-        for (const StagePass& pass : put_off_) {
-            if (pass.stage == stage) {
-                return true;
-            }
-        }
-        return false;
-    }
 
  private:
     void add(PassKind kind, std::size_t side, int number) {
@@ -64,5 +56,12 @@ class TwoStageWriter {
     std::array<int, 2> forwards_{}, backwards_{};
     std::deque<StagePass> put_off_;
 };
+
+/// Of a rank with the stages r and 2 p - 1 - r, those of a V.
+[[nodiscard]] inline auto v_writer(std::vector<StagePass>& list, int rank, int ranks) {
+    return TwoStageWriter(list, [rank, ranks](std::size_t side, int number) {
+        return StagePass{PassKind::kForward, side == 0 ? rank : 2 * ranks - 1 - rank, number};
+    });
+}
 
 }  // namespace auspex::schedule

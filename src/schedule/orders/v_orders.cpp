@@ -85,11 +85,9 @@ int take_free_slot(int from, std::array<bool, kSlots>& taken) {
 }  // namespace
 
 PipelineOrder zbv_order(int ranks, int micro_batches) {
-    PipelineOrder order{2 * ranks, micro_batches, std::vector<std::vector<StagePass>>(static_cast<std::size_t>(ranks))};
+    PipelineOrder order = empty_order(ranks, 2 * ranks, micro_batches);
     for (int rank = 0; rank < ranks; ++rank) {
-        TwoStageWriter writer(order.ranks[static_cast<std::size_t>(rank)], [&](std::size_t side, int number) {
-            return StagePass{PassKind::kForward, side == 0 ? rank : 2 * ranks - 1 - rank, number};
-        });
+        auto writer = v_writer(order.ranks[static_cast<std::size_t>(rank)], rank, ranks);
         const auto times = [](int count, const auto& what) {
             for (int i = 0; i < count; ++i) {
                 what();
@@ -125,8 +123,7 @@ PipelineOrder zbv_order(int ranks, int micro_batches) {
             writer.weight(0);
         });
         for (const std::size_t side : {1U, 0U}) {
-            while (writer.has_put_off(side)) {
-                writer.weight(side);
+            while (writer.weight(side)) {
             }
         }
     }

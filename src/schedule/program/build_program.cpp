@@ -4,27 +4,21 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "models/overlap.hpp"
 #include "schedule/program/block_builder.hpp"
 
 namespace auspex::schedule {
 namespace {
 
 void check_overlap(const models::Plan& plan, const models::Stack& stack) {
-    const struct {
-        bool wanted, possible;
-        const char* name;
-    } streams[] = {{plan.overlap_tp, stack.can_overlap_tp, "tp"},
-                   {plan.overlap_ep, stack.can_overlap_ep, "ep"},
-                   {plan.overlap_dp, stack.can_overlap_dp, "dp"},
-                   {plan.overlap_pp, stack.can_overlap_pp, "pp"}};
     std::string possible;
-    for (const auto& stream : streams) {
-        possible += stream.possible ? std::string(possible.empty() ? "" : " ") + stream.name : "";
+    for (const models::OverlapStream& stream : models::kOverlapStreams) {
+        possible += stack.*stream.can ? std::string(possible.empty() ? "" : " ") + stream.word : "";
     }
-    for (const auto& stream : streams) {
-        if (stream.wanted && !stream.possible) {
+    for (const models::OverlapStream& stream : models::kOverlapStreams) {
+        if (plan.*stream.is_wanted && !(stack.*stream.can)) {
             throw InputError(plan.file + ": $.overlap",
-                             std::string("found \"") + stream.name + "\"; stack " + stack.name +
+                             std::string("found \"") + stream.word + "\"; stack " + stack.name +
                                  " can overlap: " + (possible.empty() ? "nothing" : possible));
         }
     }

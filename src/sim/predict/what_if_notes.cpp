@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/time.hpp"
+#include "models/overlap.hpp"
 #include "sim/predict/memory_report.hpp"
 #include "sim/predict/simulate.hpp"
 
@@ -16,17 +17,14 @@ namespace {
 /// Overlaps that the stack takes, and without which this step is the same.
 void note_idle_overlaps(std::vector<std::string>& notes, const models::Inputs& inputs, const PredictOptions& options,
                         Picoseconds step) {
-    for (const auto& [word, is_overlapped] : {std::pair("tp", &models::Plan::overlap_tp),
-                                              {"ep", &models::Plan::overlap_ep},
-                                              {"dp", &models::Plan::overlap_dp},
-                                              {"pp", &models::Plan::overlap_pp}}) {
-        if (!(inputs.plan.*is_overlapped)) {
+    for (const models::OverlapStream& stream : models::kOverlapStreams) {
+        if (!(inputs.plan.*stream.is_wanted)) {
             continue;
         }
         models::Inputs without = inputs;
-        without.plan.*is_overlapped = false;
+        without.plan.*stream.is_wanted = false;
         if (simulate_step(without, options, false).step == step) {
-            notes.push_back(std::string("the overlap of ") + word +
+            notes.push_back(std::string("the overlap of ") + stream.word +
                             " changes nothing: the step is the same without it");
         }
     }

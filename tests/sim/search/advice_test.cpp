@@ -46,20 +46,26 @@ double step_s(models::Inputs inputs, const models::Plan& plan) {
     return to_seconds(predict::simulate_step(inputs, {}, false).step);
 }
 
+template <typename Limit>
+PlanFilter filter_of(const Limit& limit) {
+    return {"a test",
+            [limit](const models::Machine&, const models::Workload&, const models::Plan& plan) { return limit(plan); }};
+}
+
 TEST(Advice, what_settings_cannot_say_is_not_to_be_had_unless_the_plan_asks_for_it_already) {
     const models::Inputs inputs = large_inputs();
     const predict::Prediction p = predicted(inputs, 768);
     const auto limit = [](const models::Plan& plan) {
         return plan.schedule == models::ScheduleKind::kInterleaved1f1b ? std::string("schedule") : std::string();
     };
-    const Advice advice = advise(inputs, p, limit);
+    const Advice advice = advise(inputs, p, filter_of(limit));
     EXPECT_EQ(change_of(advice, "schedule"), nullptr);
     ASSERT_NE(change_of(advice, "schedule", false), nullptr);
     EXPECT_EQ(change_of(advice, "schedule", false)->lacking, "schedule");
     EXPECT_TRUE(std::ranges::none_of(advice.one_after_another,
                                      [&](const HelpfulPlan& change) { return !limit(change.plan).empty(); }));
     EXPECT_TRUE(advice.not_tried.empty()) << advice.not_tried;
-    const Advice all_alike = advise(inputs, p, [](const models::Plan&) { return std::string("anything"); });
+    const Advice all_alike = advise(inputs, p, filter_of([](const models::Plan&) { return std::string("anything"); }));
     ASSERT_NE(change_of(all_alike, "schedule"), nullptr);
 }
 

@@ -13,7 +13,8 @@
 #include "models/layout.hpp"
 #include "report/parts/text.hpp"
 #include "schedule/bindings/bindings.hpp"
-#include "schedule/program/pipeline_csv.hpp"
+#include "schedule/orders/order_csv.hpp"
+#include "schedule/orders/orders.hpp"
 #include "schedule/program/program.hpp"
 #include "schedule/program/text.hpp"
 
@@ -133,7 +134,7 @@ void write_pipeline_csv(const models::Inputs& inputs, const models::Plan& plan, 
     const std::string& file = options.traces.pipeline_csv;
     launch::OutputLocks locks(options.command_line);
     locks.take_file("--pipeline-csv " + file, file);
-    write_file(file, schedule::pipeline_csv(plan));
+    write_file(file, schedule::order_csv(schedule::order_of_plan(plan)));
     const int passes = schedule::PassOrder(plan, 0).size();
     if (options.json) {
         JsonWriter json(answer_stream(options));

@@ -118,6 +118,8 @@ std::string numbers(const std::vector<int>& list) {
 
 void print_text(const Options& options, const schedule::PipelineOrder& order, const orders::PassTimes& times,
                 const orders::PlayedOrder& played) {
+    const std::vector<int> in_flight = passes_in_flight(order, schedule::HeldUntil::kInputGradient),
+                           held = passes_in_flight(order, schedule::HeldUntil::kWeightGradient);
     std::cout << options.schedule.order << ": " << counted(static_cast<double>(order.ranks.size()), "rank") << ", "
               << counted(order.stages, "stage") << ", " << counted(order.micro_batches, "micro-batch", "es")
               << "\nof one through one stage: forward " << duration(times.forward_s) << ", gradient of its input "
@@ -128,11 +130,9 @@ void print_text(const Options& options, const schedule::PipelineOrder& order, co
     std::cout << "; a message " << duration(times.send_s) << "\n\n  makespan      "
               << duration(to_seconds(played.makespan)) << "\n  longest span  " << duration(to_seconds(played.span))
               << " (of one rank, from its first pass to its last)\n  bubble        " << percent(played.bubble_rate, 2)
-              << " of that span\n  in flight     "
-              << numbers(passes_in_flight(order, schedule::HeldUntil::kInputGradient))
+              << " of that span\n  in flight     " << numbers(in_flight)
               << " (by rank: passes of a stage that have gone forward and not backward, at most)\n";
-    const std::vector<int> held = passes_in_flight(order, schedule::HeldUntil::kWeightGradient);
-    if (held != passes_in_flight(order, schedule::HeldUntil::kInputGradient)) {
+    if (held != in_flight) {
         std::cout << "                " << numbers(held)
                   << " (with those whose gradient of weights is still to come, which hold a part)\n";
     }

@@ -92,7 +92,7 @@ void run_predict(const Options& options) {
     std::optional<search::Advice> advice;
     report::AdviceRows rows;
     if (wanted > 0) {
-        advice = search::advise(inputs, result.prediction, limits_of(inputs));
+        advice = search::advise(inputs, result.prediction, emitted_plans(inputs.stack.emit_format, "emit_format"));
         rows = advice_rows(*advice, result.prediction, inputs, wanted);
     }
     if (!options.out.empty()) {

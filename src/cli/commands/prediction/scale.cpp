@@ -281,7 +281,8 @@ void run_scale(const Options& options) {
 
     if (advice.most > 0) {
         advice.inputs = &sizes.back();
-        advice.advice = search::advise(sizes.back(), points.back().prediction, limits_of(sizes.back()));
+        advice.advice = search::advise(sizes.back(), points.back().prediction,
+                                       emitted_plans(sizes.back().stack.emit_format, "emit_format"));
     }
     report::ScalingReport report = make_report(options, inputs, mode, std::move(points));
     if (advice.most > 0) {

@@ -185,7 +185,7 @@ struct PlanAdvice {
     double step_s = 0;  ///< as it is
 };
 
-PlanAdvice look_for_plans(const models::Inputs& inputs, Wanted wanted, const PlanLimits& limits) {
+PlanAdvice look_for_plans(const models::Inputs& inputs, Wanted wanted, const PlanFilter& filter) {
     const Base base = base_of(inputs);
     PlanAdvice advice;
     advice.step_s = to_seconds(base.step.step);
@@ -193,7 +193,7 @@ PlanAdvice look_for_plans(const models::Inputs& inputs, Wanted wanted, const Pla
         return advice;
     }
     std::vector<HelpfulPlan> changes;
-    for (PlanChange& change : plan_changes(inputs, base.step.layout.tiles, base.step.layout.global_batch, limits)) {
+    for (PlanChange& change : plan_changes(inputs, base.step.layout.tiles, base.step.layout.global_batch, filter)) {
         if (std::ranges::find(advice.without_gain, change.field) == advice.without_gain.end()) {
             advice.without_gain.push_back(change.field);
         }
@@ -221,7 +221,7 @@ PlanAdvice look_for_plans(const models::Inputs& inputs, Wanted wanted, const Pla
 
 /// The best change that leaves results as they are, and what is best on top of it.
 std::vector<HelpfulPlan> one_after_another(models::Inputs inputs, std::vector<HelpfulPlan> found, double step_s,
-                                           const PlanLimits& limits) {
+                                           const PlanFilter& filter) {
     constexpr std::size_t kMost = 6;
     constexpr double kWorthIt = 1e-2;
     std::erase_if(found, [](const HelpfulPlan& change) { return change.changes_results; });
@@ -232,7 +232,7 @@ std::vector<HelpfulPlan> one_after_another(models::Inputs inputs, std::vector<He
         step_s = chosen.back().step_time_s;
         inputs.plan = chosen.back().plan;
         if (chosen.size() < kMost) {
-            found = look_for_plans(inputs, Wanted::kTheBest, limits).plans;
+            found = look_for_plans(inputs, Wanted::kTheBest, filter).plans;
         }
     }
     return chosen;
@@ -291,15 +291,15 @@ std::vector<HelpfulConstant> helpful_constants(const models::Inputs& inputs, con
 
 }  // namespace
 
-Advice advise(const models::Inputs& inputs, const predict::Prediction& prediction, const PlanLimits& limits) {
+Advice advise(const models::Inputs& inputs, const predict::Prediction& prediction, const PlanFilter& filter) {
     using Clock = std::chrono::steady_clock;
     const auto begin = Clock::now();
     models::Inputs own = inputs;
     own.plan.dp = prediction.dp;
-    PlanAdvice of_plan = look_for_plans(own, Wanted::kOfEachField, limits);
+    PlanAdvice of_plan = look_for_plans(own, Wanted::kOfEachField, filter);
     const double step_s = of_plan.step_s, at_peak_s = prediction.mfu * prediction.step_time_s;
     Advice advice;
-    advice.one_after_another = one_after_another(own, of_plan.plans, step_s, limits);
+    advice.one_after_another = one_after_another(own, of_plan.plans, step_s, filter);
     advice.plans = std::move(of_plan.plans);
     advice.without_gain = std::move(of_plan.without_gain);
     advice.tried = of_plan.tried;

@@ -48,6 +48,6 @@ struct Advice {
 /// on most. Changes that gain less than a thousandth are left out; of a plan that does not fit those that make it fit
 /// are not. Runs on all cores; the result does not depend on how many. Not for a machine of CPU cores.
 [[nodiscard]] Advice advise(const models::Inputs& inputs, const predict::Prediction& prediction,
-                            const PlanLimits& limits = {});
+                            const PlanFilter& filter = {});
 
 }  // namespace auspex::search

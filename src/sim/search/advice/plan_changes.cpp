@@ -6,6 +6,7 @@
 #include <span>
 
 #include "base/json.hpp"
+#include "models/overlap.hpp"
 #include "sim/search/space/plan_space.hpp"
 
 namespace auspex::search {
@@ -56,16 +57,9 @@ std::string what_stack_lacks(const models::Plan& plan, const models::Plan& base,
     check("dispatch", stack.offers_dispatches, to_string(plan.dispatch), to_string(base.dispatch));
     check("expert_kernels", stack.offers_expert_kernels, to_string(plan.expert_kernels),
           to_string(base.expert_kernels));
-    const struct {
-        const char* stream;
-        bool wanted, can;
-    } streams[] = {{"tp", plan.overlap_tp, stack.can_overlap_tp},
-                   {"ep", plan.overlap_ep, stack.can_overlap_ep},
-                   {"dp", plan.overlap_dp, stack.can_overlap_dp},
-                   {"pp", plan.overlap_pp, stack.can_overlap_pp}};
-    for (const auto& [stream, wanted, can] : streams) {
-        if (wanted && !can) {
-            add("overlap \"" + std::string(stream) + "\"");
+    for (const models::OverlapStream& stream : models::kOverlapStreams) {
+        if (plan.*stream.is_wanted && !(stack.*stream.can)) {
+            add("overlap \"" + std::string(stream.word) + "\"");
         }
     }
     return lacking;
@@ -127,13 +121,15 @@ void add_precisions(std::vector<PlanChange>& changes, const models::Inputs& inpu
     }
 }
 
-void add_limits(std::vector<PlanChange>& changes, const models::Inputs& inputs, const PlanLimits& limits) {
-    const auto limit_of = [&](const models::Plan& plan) { return limits(resolve_plan(plan, inputs.workload, 0)); };
-    const std::string own = limit_of(inputs.plan);
+void add_refusals(std::vector<PlanChange>& changes, const models::Inputs& inputs, const PlanFilter& filter) {
+    const auto refused = [&](const models::Plan& plan) {
+        return filter.refuses(inputs.machine, inputs.workload, resolve_plan(plan, inputs.workload, 0));
+    };
+    const std::string own = refused(inputs.plan);
     for (PlanChange& change : changes) {
         if (change.lacking.empty()) {
-            std::string limit = limit_of(change.plan);
-            change.lacking = limit == own ? "" : std::move(limit);
+            std::string found = refused(change.plan);
+            change.lacking = found == own ? "" : std::move(found);
         }
     }
 }
@@ -141,12 +137,14 @@ void add_limits(std::vector<PlanChange>& changes, const models::Inputs& inputs, 
 }  // namespace
 
 models::Stack overlapping(models::Stack stack) {
-    stack.can_overlap_tp = stack.can_overlap_ep = stack.can_overlap_dp = stack.can_overlap_pp = true;
+    for (const models::OverlapStream& stream : models::kOverlapStreams) {
+        stack.*stream.can = true;
+    }
     return stack;
 }
 
 std::vector<PlanChange> plan_changes(const models::Inputs& inputs, int tiles, int global_batch,
-                                     const PlanLimits& limits) {
+                                     const PlanFilter& filter) {
     models::Inputs allowing = inputs;
     allowing.stack = overlapping(inputs.stack);
     std::vector<PlanChange> changes;
@@ -155,8 +153,8 @@ std::vector<PlanChange> plan_changes(const models::Inputs& inputs, int tiles, in
         {.tiles = tiles, .global_batch = global_batch, .where = {}, .fixed = {}, .what_if = true, .filter = {}});
     add_placements(changes, inputs.plan);
     add_precisions(changes, inputs);
-    if (limits) {
-        add_limits(changes, inputs, limits);
+    if (!filter.name.empty()) {
+        add_refusals(changes, inputs, filter);
     }
     return changes;
 }

@@ -1,12 +1,11 @@
 #pragma once
 /// @file The plans that differ from a plan in one choice.
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "models/inputs.hpp"
-#include "sim/search/space/candidate.hpp"
+#include "sim/search/space/plan_space.hpp"
 
 namespace auspex::search {
 
@@ -20,16 +19,12 @@ struct PlanChange {
     std::optional<Candidate> candidate = {};  ///< of those that a space has
 };
 
-/// What of a resolved plan the training software's settings cannot say, in such words; empty: they can. Asked from one
-/// thread at a time.
-using PlanLimits = std::function<std::string(const models::Plan&)>;
-
 /// Of a plan with the dp of a job of its tiles, all that PlanSpace has for each of its fields beside the plan's own
 /// other fields: tiles and global batch stay, so that dp and the number of micro-batches follow. Beyond the space: what
 /// the stack does not offer or overlap, the placements that are no draw, and the words of precision and gradient_dtype.
 /// Limits that the plan itself has do not count.
 [[nodiscard]] std::vector<PlanChange> plan_changes(const models::Inputs& inputs, int tiles, int global_batch,
-                                                   const PlanLimits& limits = {});
+                                                   const PlanFilter& filter = {});
 
 /// A stack that can overlap every stream, and is otherwise the same: what plays changes that it cannot.
 [[nodiscard]] models::Stack overlapping(models::Stack stack);

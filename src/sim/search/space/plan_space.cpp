@@ -238,9 +238,9 @@ const std::vector<models::StageDeal>& PlanSpace::deals(int virtual_stages) {
 }
 
 bool PlanSpace::passes(const Candidate& plan) const {
-    return request_.filter.name.empty() ||
-           request_.filter.passes(inputs_.machine, inputs_.workload,
-                                  resolve_plan(plan_of(plan, inputs_.plan), inputs_.workload, request_.tiles));
+    const auto& refuses = request_.filter.refuses;
+    const auto own = [&] { return resolve_plan(plan_of(plan, inputs_.plan), inputs_.workload, request_.tiles); };
+    return !refuses || refuses(inputs_.machine, inputs_.workload, own()).empty();
 }
 
 models::StageDeal PlanSpace::deal_of(const models::Plan& plan) const {

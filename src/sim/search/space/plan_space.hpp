@@ -13,12 +13,12 @@
 
 namespace auspex::search {
 
-/// What else a plan has to be, such as one that a framework takes. Asked of plans that are about to be played only, as
-/// it may take long: others that are none stay in the counts of a space. From several threads at once.
+/// What takes plans, such as a framework: those that it refuses are left out of a search, and not advised as to be had.
+/// Asked from several threads at once.
 struct PlanFilter {
-    std::string name;  ///< of the flag that asks for it; empty: every plan passes
-    /// The plan is resolved.
-    std::function<bool(const models::Machine&, const models::Workload&, const models::Plan&)> passes;
+    std::string name;  ///< of the flag or the file that asks for it; empty: every plan is taken
+    /// What of a resolved plan it refuses, as `recompute "attention" without others`; empty: nothing.
+    std::function<std::string(const models::Machine&, const models::Workload&, const models::Plan&)> refuses;
 };
 
 struct SpaceRequest {
@@ -26,7 +26,8 @@ struct SpaceRequest {
     std::vector<Constraint> where;
     std::vector<std::string> fixed;  ///< fields of the plan that stay as the base has them
     bool what_if = false;            ///< optimizers, dispatches and kernels that the stack does not offer, too
-    PlanFilter filter;
+    PlanFilter
+        filter;  ///< asked of plans that are about to be played only, as it may take long: counts have others, too
 };
 
 /// The plans of a grid that differ in neither batch, schedule nor stages are neighbours; numbers are in order of

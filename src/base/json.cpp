@@ -257,11 +257,11 @@ std::string JsonValue::as_string() const {
     return node_of(node_).get<std::string>();
 }
 
-std::size_t JsonValue::as_one_of(std::initializer_list<std::string_view> words) const {
+std::size_t JsonValue::as_one_of(std::span<const std::string_view> words) const {
     std::string list;
     for (const std::string_view& word : words) {
         if (is_string() && node_of(node_).get_ref<const std::string&>() == word) {
-            return static_cast<std::size_t>(&word - words.begin());
+            return static_cast<std::size_t>(&word - words.data());
         }
         list += (list.empty() ? "\"" : ", \"") + std::string(word) + "\"";
     }

@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,7 +37,10 @@ class JsonValue {
 
     [[nodiscard]] std::string as_string() const;
     /// One of the words given, else an error listing them; returns its index.
-    [[nodiscard]] std::size_t as_one_of(std::initializer_list<std::string_view> words) const;
+    [[nodiscard]] std::size_t as_one_of(std::span<const std::string_view> words) const;
+    [[nodiscard]] std::size_t as_one_of(std::initializer_list<std::string_view> words) const {
+        return as_one_of(std::span(words.begin(), words.size()));
+    }
     [[nodiscard]] bool as_bool() const;
     [[nodiscard]] std::int64_t as_integer(std::int64_t low, std::int64_t high) const;
     [[nodiscard]] double as_number(double low, double high) const;

@@ -43,22 +43,16 @@ void read_grid(const JsonValue& root, Plan& plan) {
 void read_schedule(const JsonValue& root, Plan& plan) {
     plan.micro_batch_size = read_int_or(root, "micro_batch_size", 1, 1, kMaxBatches);
     plan.micro_batches = read_int_or(root, "micro_batches", 1, 1, kMaxBatches);
-    plan.virtual_stages = read_int_or(root, "virtual_stages", 1, 1, kMaxBatches);
     if (const auto value = root.find("sequence_parallel")) {
         plan.sequence_parallel = value->as_bool();
     }
     if (const auto value = root.find("schedule")) {
-        constexpr ScheduleKind kKinds[] = {ScheduleKind::kGpipe, ScheduleKind::k1f1b, ScheduleKind::kInterleaved1f1b};
-        plan.schedule = kKinds[value->as_one_of({"gpipe", "1f1b", "interleaved-1f1b"})];
+        plan.schedule = kScheduleKinds.at(value->as_one_of(schedule_words()));
     }
-    const bool interleaved = plan.schedule == ScheduleKind::kInterleaved1f1b;
-    if (interleaved && plan.virtual_stages < 2) {
-        throw InputError(root.where() + ".virtual_stages",
-                         "found " + std::to_string(plan.virtual_stages) +
-                             "; expected 2 or more with \"schedule\": \"interleaved-1f1b\"");
-    }
-    if (!interleaved && plan.virtual_stages > 1) {
-        root.at("virtual_stages").fail("1, or \"schedule\": \"interleaved-1f1b\", the one that has virtual stages");
+    plan.virtual_stages = read_int_or(root, "virtual_stages", is_v_shaped(plan.schedule) ? 2 : 1, 1, kMaxBatches);
+    const ScheduleMisfit misfit = misfit_of(plan.schedule, {plan.pp, plan.micro_batches, plan.virtual_stages});
+    if (misfit.field == "virtual_stages") {  // what else does not fit may be changed by others before it is resolved
+        throw InputError(root.where() + ".virtual_stages", misfit.why);
     }
 }
 
@@ -310,15 +304,6 @@ Plan load_plan(const JsonDocument& document) {
     read_placement(root, plan);
     read_chance(root, plan);
     return plan;
-}
-
-const char* to_string(ScheduleKind kind) {
-    switch (kind) {
-        case ScheduleKind::kGpipe: return "gpipe";
-        case ScheduleKind::k1f1b: return "1f1b";
-        case ScheduleKind::kInterleaved1f1b: return "interleaved-1f1b";
-    }
-    return "";
 }
 
 const char* to_string(OptimizerSharding kind) {

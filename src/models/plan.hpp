@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "base/json_forward.hpp"
+#include "models/pipeline/schedule_kind.hpp"
+#include "models/pipeline/stage_layers.hpp"
 #include "models/routing_record.hpp"
-#include "models/stage_layers.hpp"
 #include "models/workload.hpp"
 
 namespace auspex::models {
 
-enum class ScheduleKind { kGpipe, k1f1b, kInterleaved1f1b };
 enum class OptimizerSharding { kReplicated, kSharded, kEpAware, kFsdp };
 enum class Dispatch { kAllGatherReduceScatter, kAllToAll };
 enum class ExpertKernels { kLoop, kGrouped, kFused };
@@ -83,7 +83,7 @@ struct Plan {
 
 /// The plan for this many tiles: dp filled in (or checked), etp defaulted. tiles = 0 means what plan.dp gives.
 /// Checks tiles = pp * dp * ep * etp, N = tp * cp * data_parallel whole, experts divisible by ep, heads by tp, layers
-/// >= pp * virtual_stages, micro_batches divisible by pp for interleaved-1f1b, sequence divisible by cp (and tp with
+/// >= pp * virtual_stages, pp, virtual_stages and micro_batches by misfit_of, sequence divisible by cp (and tp with
 /// sequence_parallel), dense models have ep = 1. Fills stage_layers where layers are not dealt evenly; listed
 /// ones must be one for each virtual stage and sum to the layers. Throws InputError naming the file, the field, the
 /// value and what would do.
@@ -107,7 +107,6 @@ inline constexpr std::int64_t kMaxTiles = 16'777'216;
 /// True if predictions take tokens to fall unevenly on experts: zipf, dirichlet, trace.
 [[nodiscard]] bool is_skewed(RoutingDistribution);
 
-[[nodiscard]] const char* to_string(ScheduleKind);
 [[nodiscard]] const char* to_string(OptimizerSharding);
 [[nodiscard]] const char* to_string(Dispatch);
 [[nodiscard]] const char* to_string(ExpertKernels);

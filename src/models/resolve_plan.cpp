@@ -203,22 +203,9 @@ void check_stages(const Plan& plan, const Workload& workload) {
                    (virtual_given ? " * virtual_stages " + text(plan.virtual_stages) : "") + "; at most " +
                    text(workload.layers) + (virtual_given ? " stages in all" : ""));
     }
-    const bool interleaved = plan.schedule == ScheduleKind::kInterleaved1f1b;
-    if (interleaved != (plan.virtual_stages > 1)) {
-        refuse(plan, "virtual_stages",
-               "found " + text(plan.virtual_stages) + " with schedule " + to_string(plan.schedule) +
-                   "; expected 2 or more with interleaved-1f1b, 1 with any other");
-    }
-    if (interleaved && plan.pp < 2) {
-        refuse(
-            plan, "pp",
-            "found " + text(plan.pp) + "; expected 2 or more: interleaved-1f1b has nothing to interleave on one stage");
-    }
-    if (interleaved && plan.micro_batches % plan.pp != 0) {
-        const int below = plan.micro_batches / plan.pp * plan.pp;
-        refuse(plan, "micro_batches",
-               "found " + text(plan.micro_batches) + "; interleaved-1f1b needs a multiple of pp " + text(plan.pp) +
-                   ", such as " + text(below > 0 ? below : plan.pp));
+    const ScheduleMisfit misfit = misfit_of(plan.schedule, {plan.pp, plan.micro_batches, plan.virtual_stages});
+    if (!misfit.field.empty()) {
+        refuse(plan, misfit.field, misfit.why);
     }
 }
 

@@ -5,10 +5,12 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <span>
 
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "models/jobs/launch_settings.hpp"
+#include "models/pipeline/schedule_kind.hpp"
 
 namespace auspex::models {
 namespace {
@@ -17,8 +19,6 @@ constexpr const char* kRole = "stack";
 constexpr double kMaxOverhead = 10.0;  // seconds; software costs above it are slips of a unit
 constexpr double kMinFraction = 0.01;
 constexpr double kMaxBytes = 1e15;
-
-using Words = std::initializer_list<std::string_view>;
 
 double read_time(const JsonValue& section, std::string_view key, Stack& stack) {
     return read_constant(section, key, Dimension::kSeconds, 0, kMaxOverhead, kRole, stack.constants);
@@ -283,7 +283,8 @@ void read_can_overlap(const JsonValue& list, Stack& stack) {
 }
 
 /// A list of words, each at most once.
-std::vector<std::string> read_words(const JsonValue& parent, std::string_view key, Words words) {
+std::vector<std::string> read_words(const JsonValue& parent, std::string_view key,
+                                    std::span<const std::string_view> words) {
     std::vector<std::string> found;
     for (const JsonValue& word : parent.at(key).elements()) {
         static_cast<void>(word.as_one_of(words));
@@ -295,11 +296,19 @@ std::vector<std::string> read_words(const JsonValue& parent, std::string_view ke
     return found;
 }
 
+constexpr std::array<std::string_view, 3> kExpertKernelWords{"loop", "grouped", "fused"};
+constexpr std::array<std::string_view, 4> kOptimizerWords{"replicated", "sharded", "ep-aware", "fsdp"};
+constexpr std::array<std::string_view, 2> kDispatchWords{"allgather-reducescatter", "alltoall"};
+
 void read_offers(const JsonValue& section, Stack& stack) {
-    section.allow_only({"expert_kernels", "optimizers", "dispatches"});
-    stack.offers_expert_kernels = read_words(section, "expert_kernels", {"loop", "grouped", "fused"});
-    stack.offers_optimizers = read_words(section, "optimizers", {"replicated", "sharded", "ep-aware", "fsdp"});
-    stack.offers_dispatches = read_words(section, "dispatches", {"allgather-reducescatter", "alltoall"});
+    section.allow_only({"expert_kernels", "optimizers", "dispatches", "schedules"});
+    stack.offers_expert_kernels = read_words(section, "expert_kernels", kExpertKernelWords);
+    stack.offers_optimizers = read_words(section, "optimizers", kOptimizerWords);
+    stack.offers_dispatches = read_words(section, "dispatches", kDispatchWords);
+    stack.offers_schedules = {"gpipe", "1f1b", "interleaved-1f1b"};
+    if (section.find("schedules")) {
+        stack.offers_schedules = read_words(section, "schedules", schedule_words());
+    }
 }
 
 std::string read_text(const JsonValue& parent, std::string_view key) {

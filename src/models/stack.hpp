@@ -33,7 +33,7 @@ struct Stack {
     std::string name, file;
     std::string measured_on;  ///< name of the machine on which its constants were measured or fitted; "none": nowhere
     /// What the software has, in the plan's words; a plan that asks for more is a what-if, and the prediction says so.
-    std::vector<std::string> offers_expert_kernels, offers_optimizers, offers_dispatches;
+    std::vector<std::string> offers_expert_kernels, offers_optimizers, offers_dispatches, offers_schedules;
     /// Its word of `auspex emit --format`, which knows what its settings can say; may be empty.
     std::string emit_format;
     // kernels
@@ -87,7 +87,7 @@ struct Stack {
     double scale_out_message_s = 0;  ///< software cost of one message between nodes; a rank issues one after another
     std::optional<double> next_message_s;  ///< of each further one of more than eager_bytes that a rank issues at once;
                                            ///< none: as the first
-    double eager_message_s = 0;      ///< of one of at most eager_bytes, when a rank issues several at once
+    double eager_message_s = 0;            ///< of one of at most eager_bytes, when a rank issues several at once
     double eager_bytes = 0;
     std::vector<MessageRule> messages;     ///< of those that cost something else; the first that holds counts
     std::vector<NodePathRule> node_paths;  ///< the first that holds counts; none: the node's own links
@@ -95,8 +95,8 @@ struct Stack {
     double reduction_bytes_per_s = 0;  ///< of memory, that one rank reads and writes while it adds up what one round
                                        ///< brought; 0: what the machine's memory gives
     double reduction_step_s = 0;       ///< start and end of adding up what one round between nodes brought
-    double host_reduction_bytes = 0;   ///< messages up to this size are added up at once, without reduction_step_s; those
-                                       ///< of twice this size with it, between the two with a share that grows
+    double host_reduction_bytes = 0;   ///< messages up to this size are added up at once, without reduction_step_s;
+                                       ///< those of twice this size with it, between the two with a share that grows
     double collective_launch_s = 0;    ///< start of any collective on one rank
     double collective_issue_s = 0;     ///< host time to issue a collective, ahead of the device, as issue_s
     double collective_check_s = 0;     ///< likewise, for each rank of the group, where a job spans nodes: all have come

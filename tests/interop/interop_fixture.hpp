@@ -11,8 +11,8 @@
 #include "interop/frameworks/frameworks.hpp"
 #include "interop/frameworks/job_script.hpp"
 #include "models/layout.hpp"
+#include "models/pipeline/stage_layers.hpp"
 #include "models/plan.hpp"
-#include "models/stage_layers.hpp"
 #include "models/workload.hpp"
 
 namespace auspex::testing_interop {

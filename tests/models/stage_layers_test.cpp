@@ -1,5 +1,5 @@
 /// @file Layers dealt to stages by cost, and plans that give them.
-#include "models/stage_layers.hpp"
+#include "models/pipeline/stage_layers.hpp"
 
 #include <gtest/gtest.h>
 

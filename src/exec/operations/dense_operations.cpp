@@ -1,4 +1,6 @@
 /// @file The dense feed-forward, and the sums of both sublayers with the residual stream.
+#include <utility>
+
 #include "exec/kernels/elementwise.hpp"
 #include "exec/operations/sublayer.hpp"
 
@@ -33,12 +35,29 @@ struct DenseFeedForward : SublayerContext<P, FeedForwardTensors<P>> {
     }
 
     void down_projection() {
-        run_last_linear(rank, current, tensors.product, s.inner, slots.down);
+        run_last_linear(rank, current, tensors, tensors.product, s.inner, slots.down);
         if (current.forward()) {
             this->finish(false, [&] { tensors.gate_up.reset(), tensors.product.reset(); });
         }
     }
 };
+
+/// Where weights wait, the gradient that the sublayer got stays for its last linear layer, which reads it where
+/// sequences are not sliced; experts do not.
+template <class P>
+void add_to_new_gradient(Rank<P>& rank, const CurrentOperation& current) {
+    using V = typename P::Value;
+    RunningValues<P>& running = rank.running;
+    Buffer<V> sum(*rank.arena, schedule::MemoryLabel::kWorkspace, running.g.size());
+    add(sum.size(), std::as_const(running.g).data(), running.x.data(), sum.data());
+    AttentionTensors<P>& attention = attention_of(rank, current);
+    FeedForwardTensors<P>& feed_forward = feed_forward_of(rank, current);
+    const bool is_feed_forward = !attention.input.empty();
+    if (!rank.shapes.sequence_parallel && (!is_feed_forward || !feed_forward.d_first.empty())) {
+        (is_feed_forward ? feed_forward.d_last : attention.d_last) = std::move(running.g);
+    }
+    running.g = std::move(sum);
+}
 
 /// Forward: the sublayer's input and what it has made become the next one's input, or the output of the chunk.
 /// Backward: the gradient through the sublayer is added to the gradient past it.
@@ -48,7 +67,8 @@ void residual_add(Rank<P>& rank, const CurrentOperation& current) {
     const std::size_t count = rank.shapes.t_slice * rank.shapes.h;
     RunningValues<P>& running = rank.running;
     if (current.op.phase != schedule::Phase::kForward) {
-        add(count, running.g.data(), running.x.data(), running.g.data());
+        current.puts_off_weights() ? add_to_new_gradient(rank, current)
+                                   : add(count, running.g.data(), running.x.data(), running.g.data());
         running.x.reset();
         return;
     }
@@ -56,8 +76,9 @@ void residual_add(Rank<P>& rank, const CurrentOperation& current) {
     const std::size_t layer = current.layer_of_chunk();
     const bool after_attention = !in_feed_forward(rank, current);
     const bool leaves_chunk = !after_attention && layer + 1 == pass.attention.size() && !current.last_virtual_stage;
+    const bool leaves_rank = leaves_chunk && !schedule::is_local_boundary(rank.plan(), current.virtual_stage);
     const V* past = after_attention ? pass.attention[layer].input.data() : pass.feed_forward[layer].input.data();
-    Buffer<V> sum(*rank.arena, leaves_chunk ? schedule::MemoryLabel::kWorkspace : schedule::MemoryLabel::kActivations,
+    Buffer<V> sum(*rank.arena, leaves_rank ? schedule::MemoryLabel::kWorkspace : schedule::MemoryLabel::kActivations,
                   count);
     add(count, past, running.x.data(), sum.data());
     running.x.reset();

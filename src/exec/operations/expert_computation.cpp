@@ -134,6 +134,9 @@ void weight_gradients(ExpertContext<P>& on) {
                             on.rank.weights.experts_gradient.data() + on.slots.experts);
     on.x.d_rows.reset();
     on.x.d_gate_up.reset();
+    if (on.current.has_waited()) {
+        on.tensors = {};
+    }
 }
 
 }  // namespace

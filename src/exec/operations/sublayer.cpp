@@ -4,6 +4,37 @@
 #include "exec/kernels/norm.hpp"
 
 namespace auspex::exec {
+namespace {
+
+template <class P>
+AttentionTensors<P> what_weights_read(AttentionTensors<P>& all, RunningValues<P>& running) {
+    AttentionTensors<P> kept;
+    kept.norm = std::move(all.norm), kept.output = std::move(all.output);
+    kept.d_first = std::move(running.upstream), kept.d_last = std::move(running.gathered_g);
+    return kept;
+}
+
+/// Of experts the rows that they computed, sorted by expert, whose offsets are those of arrivals where they were sent.
+template <class P>
+FeedForwardTensors<P> what_weights_read(FeedForwardTensors<P>& all, RunningValues<P>& running) {
+    FeedForwardTensors<P> kept;
+    ExpertTensors<P>&from = all.experts, &to = kept.experts;
+    if (from.product.empty()) {
+        kept.norm = std::move(all.norm), kept.product = std::move(all.product);
+        kept.d_first = std::move(running.upstream), kept.d_last = std::move(running.gathered_g);
+        return kept;
+    }
+    const bool was_sent = !from.arrival_offsets.empty();
+    (was_sent ? to.arrival_offsets : to.offsets) = std::move(was_sent ? from.arrival_offsets : from.offsets);
+    to.permuted = std::move(from.permuted), to.product = std::move(from.product);
+    if (to.permuted.empty()) {
+        to.received = std::move(from.received);
+    }
+    to.d_rows = std::move(from.d_rows), to.d_gate_up = std::move(from.d_gate_up);
+    return kept;
+}
+
+}  // namespace
 
 template <class P, class Tensors>
 void run_sublayer_norm(Rank<P>& rank, const CurrentOperation& current, Tensors& sublayer, std::size_t slot) {
@@ -22,7 +53,7 @@ void run_sublayer_norm(Rank<P>& rank, const CurrentOperation& current, Tensors& 
     norm_backward(rank.workload().norm, s.t_slice, s.h, epsilon, sublayer.input.data(), weight, rank.running.x.data(),
                   dx.data(), gradient_at(rank, slot));
     rank.running.x = std::move(dx);
-    sublayer = Tensors{};
+    sublayer = current.puts_off_weights() ? what_weights_read(sublayer, rank.running) : Tensors{};
 }
 
 template void run_sublayer_norm(Rank<Fp32>&, const CurrentOperation&, AttentionTensors<Fp32>&, std::size_t);

@@ -19,10 +19,11 @@ template <class P>
 }
 
 /// Which sublayer is running: the feed-forward's input exists from the end of attention, forward, to its own end,
-/// backward.
+/// backward; what its weights have waited for until they have their gradients.
 template <class P>
 [[nodiscard]] bool in_feed_forward(Rank<P>& rank, const CurrentOperation& current) {
-    return !feed_forward_of(rank, current).input.empty();
+    const FeedForwardTensors<P>& sublayer = feed_forward_of(rank, current);
+    return !(current.has_waited() ? sublayer.d_first : sublayer.input).empty();
 }
 
 /// A weight of the dense array, and its gradient; null where the model has none.
@@ -117,9 +118,9 @@ template <class P>
 }
 
 /// The first linear layer of a sublayer, h to `width`: forward it fills `made`, which the caller has allocated;
-/// backward it takes running.upstream.
+/// backward it takes running.upstream, or what has waited, and then releases all that is left of the sublayer.
 template <class P, class Tensors>
-void run_first_linear(Rank<P>& rank, const CurrentOperation& current, const Tensors& sublayer, std::size_t width,
+void run_first_linear(Rank<P>& rank, const CurrentOperation& current, Tensors& sublayer, std::size_t width,
                       std::size_t slot, Buffer<typename P::Value>& made) {
     const RankShapes& s = rank.shapes;
     RunningValues<P>& running = rank.running;
@@ -129,18 +130,22 @@ void run_first_linear(Rank<P>& rank, const CurrentOperation& current, const Tens
         running.x = {*rank.arena, schedule::MemoryLabel::kWorkspace, s.t * s.h};
         linear_input_gradient(s.t, width, s.h, running.upstream.data(), weight_at(rank, slot), running.x.data());
     } else {
-        linear_weight_gradient(s.t, width, s.h, running.upstream.data(), sublayer_input<P>(rank, sublayer),
+        const auto& upstream = current.has_waited() ? sublayer.d_first : running.upstream;
+        linear_weight_gradient(s.t, width, s.h, upstream.data(), sublayer_input<P>(rank, sublayer),
                                gradient_at(rank, slot));
         running.upstream.reset();
         running.saved.reset();
+        if (current.has_waited()) {
+            sublayer = Tensors{};
+        }
     }
 }
 
 /// The last linear layer of a sublayer, `width` to h, of `input`: running.x becomes its output, backward the gradient
 /// of `input`.
-template <class P>
-void run_last_linear(Rank<P>& rank, const CurrentOperation& current, const Buffer<typename P::Value>& input,
-                     std::size_t width, std::size_t slot) {
+template <class P, class Tensors>
+void run_last_linear(Rank<P>& rank, const CurrentOperation& current, const Tensors& sublayer,
+                     const Buffer<typename P::Value>& input, std::size_t width, std::size_t slot) {
     const RankShapes& s = rank.shapes;
     RunningValues<P>& running = rank.running;
     if (current.forward()) {
@@ -150,13 +155,16 @@ void run_last_linear(Rank<P>& rank, const CurrentOperation& current, const Buffe
         running.x = {*rank.arena, schedule::MemoryLabel::kWorkspace, s.t * width};
         linear_input_gradient(s.t, s.h, width, output_gradient(rank), weight_at(rank, slot), running.x.data());
     } else {
-        linear_weight_gradient(s.t, s.h, width, output_gradient(rank), input.data(), gradient_at(rank, slot));
-        running.gathered_g.reset();
+        const auto* const gradient = current.has_waited() ? sublayer.d_last.data() : output_gradient(rank);
+        linear_weight_gradient(s.t, s.h, width, gradient, input.data(), gradient_at(rank, slot));
+        if (!current.puts_off_weights()) {
+            running.gathered_g.reset();
+        }
     }
 }
 
 /// The norm in front of a sublayer, `slot` its weight: forward or recomputed; backward, where it replaces running.x and
-/// releases all that is left of the sublayer.
+/// releases all that is left of the sublayer but what weights wait for.
 template <class P, class Tensors>
 void run_sublayer_norm(Rank<P>& rank, const CurrentOperation& current, Tensors& sublayer, std::size_t slot);
 

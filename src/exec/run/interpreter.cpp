@@ -118,12 +118,31 @@ class CountedCalls {
     CountingCommunicator counting_;
 };
 
+/// What a stage's next chunk, or the one before, takes over on the same rank, without a message.
+template <class P>
+void hand_over(Rank<P>& rank, const schedule::Block& block, const schedule::BlockUse& use) {
+    const models::Plan& plan = rank.plan();
+    const int v = schedule::virtual_stage_of(plan, block.chunk, rank.coordinates.stage);
+    const bool forward = block.kind == schedule::BlockKind::kForward;
+    if (forward && v < schedule::last_virtual_stage_of(plan) && schedule::is_local_boundary(plan, v)) {
+        PassTensors<P>& next = rank.passes[{block.chunk + 1, use.micro_batch}];
+        next.attention.resize(1);
+        next.attention.front().input = std::move(rank.running.x);
+    } else if (!forward && v > 0 && schedule::is_local_boundary(plan, v - 1)) {
+        rank.passes.at({block.chunk - 1, use.micro_batch}).gradient = std::move(rank.running.g);
+    }
+}
+
 /// Operations release what they do not leave for others: nothing may be left for the end of a block to release.
 template <class P>
 void end_block(Rank<P>& rank, const schedule::Block& block, const schedule::BlockUse& use) {
+    using schedule::BlockKind;
     const std::size_t live = rank.arena->live_bytes();
+    if (block.kind != BlockKind::kOptimizer && block.kind != BlockKind::kBackwardWeight) {
+        hand_over(rank, block, use);
+    }
     rank.running = {};
-    if (block.kind == schedule::BlockKind::kBackward) {
+    if (block.kind == BlockKind::kBackward || block.kind == BlockKind::kBackwardWeight) {
         rank.passes.erase({block.chunk, use.micro_batch});
     }
     AUSPEX_CHECK(rank.arena->live_bytes() == live, "a pass ends with all of its tensors released");
@@ -156,6 +175,8 @@ void run_step(Rank<P>& rank, schedule::Timeline* timeline, Clock::time_point epo
         const schedule::Block& block = program.blocks[use.block];
         if (block.kind == schedule::BlockKind::kForward) {
             begin_pass(rank, block, use);
+        } else if (block.kind != schedule::BlockKind::kOptimizer) {
+            rank.running.g = std::move(rank.passes.at({block.chunk, use.micro_batch}).gradient);
         }
         for (const schedule::Operation& op : program.operations_of(block)) {
             const CurrentOperation current = operation_of(rank, op, block, use);

@@ -13,14 +13,16 @@ template <class P>
 struct AttentionTensors {
     using V = typename P::Value;
     using R = typename P::Real;
-    Buffer<V> input;          ///< [t_slice, h]: the residual stream
-    Buffer<V> norm;           ///< [t_slice, h]
-    Buffer<V> gathered_norm;  ///< [t, h]: the norm's output gathered over tp; only with sliced sequences
-    Buffer<V> qkv;            ///< [t, qkv] as projected; without QK-norm rotated in place
-    Buffer<R> sums;           ///< [t, 2]: squares of queries and of keys over the whole width; only with QK-norm
-    Buffer<V> qk;             ///< [t, q + kv]: normalised, then rotated; only with QK-norm
-    Buffer<R> lse;            ///< [t, heads]
-    Buffer<V> output;         ///< [t, q]
+    Buffer<V> input;            ///< [t_slice, h]: the residual stream
+    Buffer<V> norm;             ///< [t_slice, h]
+    Buffer<V> gathered_norm;    ///< [t, h]: the norm's output gathered over tp; only with sliced sequences
+    Buffer<V> qkv;              ///< [t, qkv] as projected; without QK-norm rotated in place
+    Buffer<R> sums;             ///< [t, 2]: squares of queries and of keys over the whole width; only with QK-norm
+    Buffer<V> qk;               ///< [t, q + kv]: normalised, then rotated; only with QK-norm
+    Buffer<R> lse;              ///< [t, heads]
+    Buffer<V> output;           ///< [t, q]
+    Buffer<V> d_first, d_last;  ///< gradients of what first and last linear layers made, [t, qkv] and [t, h]: for
+                                ///< weight gradients that have a pass of their own
 };
 
 template <class P>
@@ -61,6 +63,7 @@ struct FeedForwardTensors {
     using V = typename P::Value;
     Buffer<V> input, norm, gathered_norm;  ///< as in AttentionTensors; entered is what the experts read where ep = 1
     Buffer<V> gate_up, product;            ///< dense: [t, 2 inner], [t, inner]
+    Buffer<V> d_first, d_last;             ///< dense: as in AttentionTensors, [t, 2 inner] and [t, h]
     ExpertTensors<P> experts;
 };
 
@@ -75,12 +78,13 @@ struct HeadTensors {
     Buffer<R> parts;          ///< [t, 3]: maximum, sum of exponentials, target's logit
 };
 
-/// Everything of one micro-batch in one model chunk, from its forward to its backward pass.
+/// Everything of one micro-batch in one model chunk, from its forward to its last backward pass.
 template <class P>
 struct PassTensors {
     std::vector<AttentionTensors<P>> attention;  ///< by layer of the chunk, from 0
     std::vector<FeedForwardTensors<P>> feed_forward;
     HeadTensors<P> head;
+    Buffer<typename P::Value> gradient;       ///< [t_slice, h] of the chunk's output, from the chunk behind on the rank
     Buffer<typename P::Value> router_logits;  ///< [MoE layers so far, t, N] of the model, with a global auxiliary loss;
                                               ///< backward: their gradients
 };

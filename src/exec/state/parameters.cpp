@@ -26,7 +26,8 @@ class TableBuilder {
             table_.final_norm = norm("model.norm.weight", w_.hidden_size, -1);
         }
         if (w_.tied_embeddings) {
-            AUSPEX_CHECK(table_.embedding != LayerSlots::kNone, "tied embeddings need one stage");
+            AUSPEX_CHECK(table_.embedding != LayerSlots::kNone,
+                         "tied embeddings need both ends of the model on a stage");
             table_.lm_head = table_.embedding;
         } else {
             table_.lm_head = dense("lm_head.weight", {w_.vocab_size, w_.hidden_size}, 0);
@@ -153,7 +154,7 @@ ParameterTable parameter_table(const models::Workload& workload, const models::P
             builder.add_layer(layer);
         }
     }
-    if (coordinates.stage == plan.pp - 1) {
+    if (coordinates.stage == schedule::stage_of(plan, schedule::last_virtual_stage_of(plan))) {
         builder.add_head();
     }
     return builder.take();

@@ -110,6 +110,10 @@ struct CurrentOperation {
     [[nodiscard]] bool forward() const {
         return op.phase == schedule::Phase::kForward || op.phase == schedule::Phase::kRecompute;
     }
+    /// Gradients of weights wait for a pass of their own.
+    [[nodiscard]] bool puts_off_weights() const { return block.kind == schedule::BlockKind::kBackwardInput; }
+    /// This is that pass.
+    [[nodiscard]] bool has_waited() const { return block.kind == schedule::BlockKind::kBackwardWeight; }
     [[nodiscard]] std::size_t layer_of_chunk() const { return static_cast<std::size_t>(op.layer - layers.first); }
 };
 

@@ -13,7 +13,7 @@
 #include "interop/megatron/megatron.hpp"
 #include "interop/megatron/megatron_names.hpp"
 #include "interop/megatron/stage_pattern.hpp"
-#include "models/stage_layers.hpp"
+#include "models/pipeline/stage_layers.hpp"
 
 namespace auspex::interop {
 namespace {

@@ -7,7 +7,7 @@
 #include "interop/megatron/megatron.hpp"
 #include "interop/settings_writer.hpp"
 #include "interop/training_source.hpp"
-#include "models/stage_layers.hpp"
+#include "models/pipeline/stage_layers.hpp"
 
 namespace auspex::interop {
 namespace {
@@ -47,9 +47,8 @@ class Writer {
         } else if (plan_.tp > 1 && workload_.num_experts > 0) {
             out_.refuse("sequence_parallel", "false with tp " + std::to_string(plan_.tp) + " and experts", "true");
         }
-        if (plan_.schedule == models::ScheduleKind::kGpipe) {
-            out_.refuse("schedule", "\"gpipe\"", "\"1f1b\" or \"interleaved-1f1b\"");
-        }
+        out_.require(plan_.schedule != models::ScheduleKind::kGpipe && !splits_backward(plan_.schedule), "schedule",
+                     std::string("\"") + to_string(plan_.schedule) + "\"", "\"1f1b\" or \"interleaved-1f1b\"");
         write_stages();
         write_order();
     }

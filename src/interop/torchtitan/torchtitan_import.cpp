@@ -13,6 +13,7 @@
 #include "interop/model_check.hpp"
 #include "interop/shell_words.hpp"
 #include "interop/torchtitan/python_text.hpp"
+#include "interop/torchtitan/torch_schedules.hpp"
 #include "interop/torchtitan/torchtitan.hpp"
 
 namespace auspex::interop {
@@ -127,17 +128,19 @@ class Reader {
 
     void read_pipeline() {
         using models::ScheduleKind;
-        const std::string schedule =
-            in_.one_of("parallelism.pipeline_parallel_schedule", {"1F1B", "GPipe", "Interleaved1F1B"});
-        const bool is_interleaved = schedule == "Interleaved1F1B" && plan_.pp > 1;
-        plan_.schedule = is_interleaved        ? ScheduleKind::kInterleaved1f1b
-                         : schedule == "GPipe" ? ScheduleKind::kGpipe
-                                               : ScheduleKind::k1f1b;
+        const std::string name = in_.one_of("parallelism.pipeline_parallel_schedule",
+                                            {"1F1B", "GPipe", "Interleaved1F1B", "ZBVZeroBubble", "DualPipeV"});
+        plan_.schedule = std::ranges::find(kTorchSchedules, name, &TorchSchedule::name)->kind;
+        const bool has_chunks = plan_.schedule == ScheduleKind::kInterleaved1f1b || is_v_shaped(plan_.schedule);
+        if (has_chunks && plan_.pp == 1) {
+            plan_.schedule = ScheduleKind::k1f1b;
+        }
+        const bool is_interleaved = plan_.schedule == ScheduleKind::kInterleaved1f1b;
         const int embedding = weight("parallelism.pipeline_parallel_first_stage_less_layers");
         const int head = weight("parallelism.pipeline_parallel_last_stage_less_layers");
         const std::string each_name = "parallelism.pipeline_parallel_layers_per_stage";
         constexpr int kVirtualStages = 2;  // where nothing else is said
-        plan_.virtual_stages = is_interleaved ? kVirtualStages : 1;
+        plan_.virtual_stages = has_chunks && plan_.pp > 1 ? kVirtualStages : 1;
         if (in_.has(each_name) && is_interleaved) {
             const int each = in_.number(each_name, 1);
             const int counted = layers(each_name) + embedding + head, stages = (counted + each - 1) / each;

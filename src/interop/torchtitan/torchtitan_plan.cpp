@@ -8,6 +8,7 @@
 
 #include "interop/settings_writer.hpp"
 #include "interop/torchtitan/python_text.hpp"
+#include "interop/torchtitan/torch_schedules.hpp"
 #include "interop/torchtitan/torchtitan.hpp"
 
 namespace auspex::interop {
@@ -79,11 +80,13 @@ class Writer {
     }
 
     void write_pipeline() {
-        constexpr std::array kSchedules{"GPipe", "1F1B", "Interleaved1F1B"};
+        const auto* const schedule = std::ranges::find(kTorchSchedules, plan_.schedule, &TorchSchedule::kind);
+        out_.require(schedule != kTorchSchedules.end(), "schedule",
+                     std::string("\"") + to_string(plan_.schedule) + "\"",
+                     "one of torch.distributed.pipelining, such as \"1f1b\", \"zbv\" or \"dualpipev\"");
         const int stages = plan_.pp * plan_.virtual_stages;
         out_.add("parallelism.pipeline_parallel_degree", plan_.pp, "pp");
-        add_word("parallelism.pipeline_parallel_schedule", kSchedules.at(static_cast<std::size_t>(plan_.schedule)),
-                 "schedule");
+        add_word("parallelism.pipeline_parallel_schedule", std::string(schedule->name), "schedule");
         const std::optional<Weights> weights = weights_of(workload_, plan_);
         out_.require(weights.has_value(), "stages", "layers dealt so",
                      "a deal that counts embedding and head as some layers and is even otherwise");

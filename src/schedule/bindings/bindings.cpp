@@ -40,8 +40,8 @@ void check_grid(Findings& found, const models::Workload& w, const models::Plan& 
     found.add(p.cp > 1, OpKind::kKeyValueGather, "context parallelism is not bound");
     found.add(p.etp != p.tp, OpKind::kExpertComputation,
               "etp " + std::to_string(p.etp) + " is not bound with tp " + std::to_string(p.tp) + ", only the same");
-    found.add(w.tied_embeddings && p.pp * p.virtual_stages > 1, OpKind::kTiedEmbeddingAllReduce,
-              "tied embeddings are bound on one virtual stage only");
+    found.add(w.tied_embeddings && stage_of(p, last_virtual_stage_of(p)) > 0, OpKind::kTiedEmbeddingAllReduce,
+              "tied embeddings are bound on one stage only");
     found.add(std::ranges::find(p.stage_layers, 0) != p.stage_layers.end(), OpKind::kAttention,
               "a stage without layers is not bound");
     const auto divides = [&](int number, OpKind kind, const std::string& name) {
@@ -75,6 +75,8 @@ void check_choices(Findings& found, const models::Workload& w, const models::Pla
               OpKind::kGradientEpAllReduce, "all-reduces tensor by tensor are not bound");
     found.add(w.global_aux_loss && p.pp * p.virtual_stages > 1 && !stack.router_logits_travel, OpKind::kCrossEntropy,
               "a global auxiliary loss over several stages needs a stack whose router logits travel");
+    found.add(w.global_aux_loss && is_v_shaped(p.schedule), OpKind::kCrossEntropy,
+              "a global auxiliary loss is not bound where a rank hands a micro-batch to its own next stage");
 }
 
 bool is_bound(const Operation& op, const Block& block) {

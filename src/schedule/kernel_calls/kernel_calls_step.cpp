@@ -29,7 +29,7 @@ Arrays arrays_of(const models::Workload& w, const models::Plan& plan, int stage)
             a.expert_tensors += w.is_moe_layer(layer) ? 3.0 * w.num_experts / plan.ep : 0;
         }
     }
-    const bool is_first = stage == 0, is_last = stage == plan.pp - 1;
+    const bool is_first = stage == 0, is_last = stage == stage_of(plan, last_virtual_stage_of(plan));
     a.dense_tensors += (is_first ? 1 : 0) + (is_last && w.norm == models::NormKind::kRms ? 1 : 0) +
                        (is_last && !w.tied_embeddings ? 1 : 0);
     return a;
@@ -78,7 +78,7 @@ std::vector<models::CpuCall> copies_of_summed_tensors(const LocalShapes& z) {
             norms += 2;
         }
     }
-    norms += z.stage == z.s.plan.pp - 1 ? 1 : 0;
+    norms += z.stage == stage_of(z.s.plan, last_virtual_stage_of(z.s.plan)) ? 1 : 0;
     const bool has_norms = w.norm == models::NormKind::kRms && z.s.plan.sequence_parallel;
     std::vector<models::CpuCall> calls;
     for (const auto& [tensors, elements] :

@@ -20,7 +20,8 @@ void BlockWalk::experts_step(const Operation& op) {
         case OpKind::kRouterTopK: return keep(kept, s_.t_routed * (s_.experts * kReal + s_.top_k * (kNumber + kReal)));
         case OpKind::kTokenCommunication: return dispatch_step();
         case OpKind::kTokenCounting:
-            keep(kept, ((s_.all_to_all ? s_.experts : s_.local_experts) + 1) * kNumber);
+            s_.all_to_all ? keep(kept, (s_.experts + 1) * kNumber)
+                          : keep_for_weights(kept, (s_.local_experts + 1) * kNumber);
             return work(mask_, s_.loop ? s_.experts * s_.top_k * counted * kNumber : 0);
         case OpKind::kIndexGeneration:
             keep(kept, (s_.all_to_all ? s_.sent_rows : rows()) * kRowNumber);
@@ -36,25 +37,26 @@ void BlockWalk::dispatch_step() {
     if (!s_.all_to_all) {
         return keep(kept, s_.gathered * (s_.h * s_.a + s_.top_k * (kNumber + kReal)));
     }
+    const std::uint64_t bytes = rows() * s_.h * s_.a;
     keep(kept, rows() * kNumber);
-    tally_.make(sorts(s_)            ? arrived_
-                : kept || !forward() ? sublayer()
-                                     : passing_,
-                label_of(kept), rows() * s_.h * s_.a);
+    sorts(s_) ? tally_.make(arrived_, label_of(kept), bytes) : keep_for_weights(kept, bytes);
     tally_.release(leaving_);
 }
 
 void BlockWalk::compute_step() {
     const bool kept = s_.keeps_experts;
     const std::uint64_t r = rows(), row = r * s_.h * s_.a, inner = r * s_.expert_inner * s_.a;
-    keep(kept, (s_.gates + 1) * inner);
+    keep(kept, s_.gates * inner);
+    keep_for_weights(kept, inner);
     if (!s_.all_to_all) {
-        return keep(kept, 2 * row);
+        keep_for_weights(kept, row);
+        return keep(kept, row);
     }
-    keep(kept, (s_.local_experts + 1) * kNumber);
+    keep_for_weights(kept, (s_.local_experts + 1) * kNumber);
     work(leaving_, row);
     if (sorts(s_)) {
-        keep(kept, row + r * kRowNumber);
+        keep_for_weights(kept, row);
+        keep(kept, r * kRowNumber);
         tally_.make_for_now(kWorkspace, row);
         tally_.release(arrived_);
     }
@@ -140,7 +142,8 @@ void BlockWalk::shared_step() {
     if (shared_.bytes[static_cast<std::size_t>(kWorkspace)] > 0) {  // added to the routed experts' outputs
         return tally_.release(shared_);
     }
-    keep(s_.keeps_experts, s_.t * (s_.gates + 1) * s_.shared_inner * s_.a);
+    keep(s_.keeps_experts, s_.t * s_.gates * s_.shared_inner * s_.a);
+    keep_for_weights(s_.keeps_experts, s_.t * s_.shared_inner * s_.a);
     work(shared_, s_.t * s_.h * s_.a);
     if (recomputes()) {
         return tally_.release(shared_);

@@ -84,6 +84,8 @@ ChunkSizes chunk_sizes(const models::Workload& workload, const models::Plan& pla
     c.last = v == last;
     const int all = c.layers.last - c.layers.first;
     c.dense_layers = workload.num_experts > 0 ? std::clamp(workload.first_dense_layers - c.layers.first, 0, all) : all;
+    c.from_own_rank = v > 0 && is_local_boundary(plan, v - 1);
+    c.to_own_rank = !c.last && is_local_boundary(plan, v);
     c.received = v > 0 ? whole(message_bytes(workload, plan, stack, v - 1)) : 0;
     c.received_back = !c.last ? whole(message_bytes(workload, plan, stack, v)) : 0;
     if (workload.global_aux_loss && (stack.router_logits_travel || last == 0)) {

@@ -45,10 +45,11 @@ struct MemorySizes {
 /// Where a model chunk sits, and what it exchanges.
 struct ChunkSizes {
     LayerRange layers;
-    int dense_layers = 0;             ///< of them, without experts: the first
-    bool last = false;                ///< the model's last chunk, with final norm and LM head
-    std::uint64_t received = 0;       ///< bytes of the message from the chunk before
-    std::uint64_t received_back = 0;  ///< bytes of the message of gradients from the chunk behind
+    int dense_layers = 0;                             ///< of them, without experts: the first
+    bool last = false;                                ///< the model's last chunk, with final norm and LM head
+    bool from_own_rank = false, to_own_rank = false;  ///< the chunk before, or behind, is the rank's: no message
+    std::uint64_t received = 0;                       ///< bytes of the message from the chunk before
+    std::uint64_t received_back = 0;                  ///< bytes of the message of gradients from the chunk behind
     std::uint64_t router_logits = 0;  ///< bytes of those of all layers up to the chunk's last; 0 where none are kept
 };
 [[nodiscard]] ChunkSizes chunk_sizes(const models::Workload& workload, const models::Plan& plan,

@@ -53,15 +53,21 @@ BlockMemory RoleWalk::walk(const Block& block, std::span<const std::uint64_t> ro
 namespace {
 
 void walk_uniform(const RoleWalk& role, const MemoryProbe& probe, const Visit& visit) {
-    std::vector<PassMemory> after_forward(role.chunks.size());
+    std::vector<PassMemory> left(2 * role.chunks.size());  // by chunk: after forward, after gradients of inputs
     std::vector<std::optional<BlockMemory>> effects(role.program.blocks.size());
     for (const BlockUse& use : role.role.order) {
         std::optional<BlockMemory>& effect = effects[use.block];
         if (!effect) {
             const Block& block = role.program.blocks[use.block];
-            PassMemory& pass = after_forward[static_cast<std::size_t>(block.chunk)];
-            PassMemory copy = pass;
-            effect = role.walk(block, {}, block.kind == BlockKind::kForward ? pass : copy, probe);
+            PassMemory& after_forward = left[static_cast<std::size_t>(2 * block.chunk)];
+            PassMemory& after_inputs = left[static_cast<std::size_t>(2 * block.chunk + 1)];
+            PassMemory pass = block.kind == BlockKind::kBackwardWeight ? after_inputs : after_forward;
+            effect = role.walk(block, {}, pass, probe);
+            if (block.kind == BlockKind::kForward) {
+                after_forward = std::move(pass);
+            } else if (block.kind == BlockKind::kBackwardInput) {
+                after_inputs = std::move(pass);
+            }
         }
         visit(use, *effect);
     }

@@ -31,6 +31,17 @@ void MemoryTally::release(Tensors& tensors) {
     tensors = {};
 }
 
+void MemoryTally::adopt(Tensors& tensors, MemoryLabel label, std::uint64_t bytes) {
+    tensors.bytes[index_of(label)] += static_cast<std::int64_t>(bytes);
+}
+
+void MemoryTally::move(Tensors& from, Tensors& to) {
+    for (std::size_t i = 0; i < kMemoryLabelCount; ++i) {
+        to.bytes[i] += from.bytes[i];
+    }
+    from = {};
+}
+
 void MemoryTally::replace(Tensors& tensors, MemoryLabel label, std::uint64_t bytes) {
     release(tensors);
     make(tensors, label, bytes);
@@ -60,11 +71,8 @@ BlockWalk::BlockWalk(const MemorySizes& sizes, const ChunkSizes& chunk, std::spa
     : s_(sizes), chunk_(chunk), rows_(rows), pass_(pass) {}
 
 BlockMemory BlockWalk::run(const Program& program, const Block& block, const MemoryProbe& probe) {
-    const auto sublayers = static_cast<std::size_t>(2 * (chunk_.layers.last - chunk_.layers.first));
-    if (block.kind == BlockKind::kForward) {
-        pass_.sublayers.assign(sublayers, {});
-    }
-    sublayer_ = block.kind == BlockKind::kBackward ? static_cast<int>(sublayers) - 1 : 0;
+    block_ = block.kind;
+    begin_block();
     const std::span<const Operation> operations = program.operations_of(block);
     for (std::size_t i = 0; i < operations.size(); ++i) {
         phase_ = operations[i].phase;
@@ -72,6 +80,9 @@ BlockMemory BlockWalk::run(const Program& program, const Block& block, const Mem
             tally_.leave_out_activations(kind_of(operations[i]) != *probe.only);
         }
         step(operations[i]);
+        if (i + 1 == operations.size()) {
+            end_block();
+        }
         if (i == probe.operation) {
             tally_.probe();
         }
@@ -80,12 +91,42 @@ BlockMemory BlockWalk::run(const Program& program, const Block& block, const Mem
     return tally_.result();
 }
 
+/// What comes from the chunk before, or behind, on the same rank is there.
+void BlockWalk::begin_block() {
+    const auto sublayers = static_cast<std::size_t>(2 * (chunk_.layers.last - chunk_.layers.first));
+    const std::uint64_t value = s_.ts * s_.h * s_.a;
+    sublayer_ = is_backward(block_) ? static_cast<int>(sublayers) - 1 : 0;
+    if (block_ == BlockKind::kForward) {
+        pass_.sublayers.assign(sublayers, {});
+        if (chunk_.from_own_rank) {
+            MemoryTally::adopt(in_sublayers() ? sublayer().rest
+                               : chunk_.last  ? pass_.head
+                                              : output_,
+                               kActivations, value);
+            tally_.make(pass_.router_logits, MemoryLabel::kRouterLogits, chunk_.router_logits);
+        }
+    } else if (chunk_.to_own_rank && block_ != BlockKind::kBackwardWeight && block_ != BlockKind::kOptimizer) {
+        MemoryTally::adopt(g_, kWorkspace, value);
+        tally_.make(pass_.router_logits, MemoryLabel::kRouterLogits, chunk_.router_logits);
+    }
+}
+
+void BlockWalk::end_block() {
+    const bool hands_over = block_ == BlockKind::kForward
+                                ? chunk_.to_own_rank
+                                : chunk_.from_own_rank && block_ != BlockKind::kBackwardWeight;
+    if (hands_over && block_ != BlockKind::kOptimizer) {
+        tally_.release(pass_.router_logits);
+    }
+}
+
 KeptKind BlockWalk::kind_of(const Operation& op) const {
     switch (op.kind) {
         case OpKind::kAttentionNorm:
         case OpKind::kFeedForwardNorm: return KeptKind::kNorm;
         case OpKind::kResidualAdd:  // the last one makes what the final norm reads
-            return sublayer_ + 1 < static_cast<int>(pass_.sublayers.size()) ? KeptKind::kInputs : KeptKind::kHead;
+            return sublayer_ + 1 < static_cast<int>(pass_.sublayers.size()) || chunk_.to_own_rank ? KeptKind::kInputs
+                                                                                                  : KeptKind::kHead;
         case OpKind::kEmbedding:
         case OpKind::kReceiveForward: return KeptKind::kInputs;
         case OpKind::kFinalNorm: return KeptKind::kHead;
@@ -98,6 +139,9 @@ KeptKind BlockWalk::kind_of(const Operation& op) const {
 }
 
 void BlockWalk::step(const Operation& op) {
+    if (block_ == BlockKind::kBackwardWeight && op.comm == CommKind::kNone && op.layer >= 0) {
+        return weight_step(op);
+    }
     switch (op.kind) {
         case OpKind::kEmbedding:
         case OpKind::kFinalNorm:
@@ -146,29 +190,56 @@ std::uint64_t BlockWalk::rows() const {
 
 MemoryLabel BlockWalk::label_of(bool kept) const { return forward() && kept ? kActivations : kWorkspace; }
 
-void BlockWalk::keep(bool kept, std::uint64_t bytes) {
-    tally_.make(forward() && !kept ? passing_ : sublayer(), label_of(kept), bytes);
-}
-
 void BlockWalk::end_sublayer(std::uint64_t elements) {
     tally_.replace(x_, kWorkspace, elements * s_.a);
     if (recomputes()) {
         tally_.release(x_);
     }
-    tally_.release(passing_);
+    tally_.release(passing_.rest);
+    tally_.release(passing_.for_weights);
 }
 
 void BlockWalk::norm_step() {
+    const bool weights_read_it = !mixture() || s_.shared_inner > 0;
+    const std::uint64_t bytes = s_.ts * s_.h * s_.a;
     if (!gradient()) {
-        return keep(s_.keeps_norm, s_.ts * s_.h * s_.a);
+        return weights_read_it ? keep_for_weights(s_.keeps_norm, bytes) : keep(s_.keeps_norm, bytes);
     }
-    tally_.replace(x_, kWorkspace, s_.ts * s_.h * s_.a);
-    tally_.release(sublayer());
+    tally_.replace(x_, kWorkspace, bytes);
+    tally_.release(sublayer().rest);
+    puts_off() ? put_off_weights() : tally_.release(sublayer().for_weights);
+}
+
+void BlockWalk::put_off_weights() {
+    for (Tensors* gradient : {&d_query_, &d_key_value_, &d_q_latent_, &d_kv_latent_, &d_gate_up_, &d_rows_, &d_shared_,
+                              &gathered_g_, &shared_g_}) {
+        MemoryTally::move(*gradient, sublayer().for_weights);
+    }
+}
+
+/// The last gradient of a sublayer's weights releases all that is left of it.
+void BlockWalk::weight_step(const Operation& op) {
+    const OpKind last = !in_feed_forward()    ? !s_.latent      ? OpKind::kQkvProjection
+                                                : s_.q_rank > 0 ? OpKind::kQueryDown
+                                                                : OpKind::kKeyValueDown
+                        : !mixture()          ? OpKind::kGateUpProjection
+                        : s_.shared_inner > 0 ? OpKind::kSharedExpert
+                                              : OpKind::kExpertComputation;
+    if (op.kind == last) {
+        tally_.release(sublayer().for_weights);
+        tally_.release(saved_);
+        --sublayer_;
+    }
 }
 
 void BlockWalk::residual_step() {
     tally_.release(x_);
     if (gradient()) {
+        if (puts_off()) {  // the gradient so far stays as it is, where weights read it unsliced
+            const bool weights_read_it = !s_.sequence_parallel && (!mixture() || s_.shared_inner > 0);
+            weights_read_it ? MemoryTally::move(g_, sublayer().for_weights) : tally_.release(g_);
+            work(g_, s_.ts * s_.h * s_.a);
+        }
         --sublayer_;
         return;
     }
@@ -180,92 +251,23 @@ void BlockWalk::residual_step() {
 void BlockWalk::begin_sublayer() {
     const std::uint64_t bytes = s_.ts * s_.h * s_.a;
     if (in_sublayers()) {
-        tally_.make(sublayer(), kActivations, bytes);
+        tally_.make(sublayer().rest, kActivations, bytes);
     } else if (chunk_.last) {
         tally_.make(pass_.head, kActivations, bytes);
+    } else if (chunk_.to_own_rank) {
+        Tensors of_next_chunk;
+        tally_.make(of_next_chunk, kActivations, bytes);
     } else {
         work(output_, bytes);
-    }
-}
-
-void BlockWalk::attention_step(const Operation& op) {
-    const bool kept = s_.keeps_attention;
-    switch (op.kind) {
-        case OpKind::kQkvProjection: return keep(kept, s_.t * (s_.query + s_.key_value) * s_.a);
-        case OpKind::kQkNormSums: sums_made_ = true; return keep(kept, s_.t * 2 * kReal);
-        case OpKind::kQkNorm:
-            keep(kept, s_.t * s_.normed * s_.a + (sums_made_ ? 0 : s_.t * 2 * kReal));
-            sums_made_ = false;
-            return;
-        case OpKind::kRotaryEmbedding: return keep(kept, s_.keeps_rotated ? s_.t * s_.rotated * s_.a : 0);
-        case OpKind::kKeyValueGather: return keep(kept, s_.t * s_.cp * (s_.key_value + s_.shared_key) * s_.a);
-        case OpKind::kAttention:
-            return keep(kept, s_.t * (s_.value * s_.a + s_.heads * kReal) +
-                                  (s_.keeps_scores ? s_.t * s_.heads * s_.sequence * s_.a : 0));
-        default: return end_sublayer(s_.t * s_.h);
-    }
-}
-
-void BlockWalk::attention_gradient(const Operation& op) {
-    const std::uint64_t keys = (s_.key_value + s_.shared_key) * s_.a;
-    switch (op.kind) {
-        case OpKind::kRotaryEmbedding: return;
-        case OpKind::kAttentionOutput: return weight() ? tally_.release(gathered_g_) : work(x_, s_.t * s_.value * s_.a);
-        case OpKind::kAttention:
-            work(d_query_, s_.t * s_.query * s_.a);
-            work(d_key_value_, s_.t * s_.cp * keys);
-            tally_.make_for_now(kWorkspace, s_.t * s_.heads * kReal);
-            tally_.make_for_now(kWorkspace, s_.keeps_scores ? s_.t * s_.heads * s_.sequence * s_.a : 0);
-            return tally_.release(x_);
-        case OpKind::kKeyValueGather: return tally_.replace(d_key_value_, kWorkspace, s_.t * keys);
-        case OpKind::kQkNormSums: sums_made_ = true; return work(d_sums_, s_.t * 2 * kReal);
-        case OpKind::kQkNorm:
-            work(d_sums_, sums_made_ ? 0 : s_.t * 2 * kReal);
-            sums_made_ = false;
-            return tally_.release(d_sums_);
-        default: break;
-    }
-    if (!weight()) {
-        return work(x_, s_.t * s_.h * s_.a);
-    }
-    tally_.release(d_query_);
-    tally_.release(d_key_value_);
-    tally_.release(saved_);
-}
-
-void BlockWalk::latent_step(const Operation& op) {
-    const std::uint64_t width = op.kind == OpKind::kQueryDown      ? s_.q_rank
-                                : op.kind == OpKind::kKeyValueDown ? s_.kv_latent
-                                : op.kind == OpKind::kQueryUp      ? s_.query
-                                                                   : s_.key_value;
-    keep(s_.keeps_attention, s_.t * width * s_.a);
-}
-
-void BlockWalk::latent_gradient(const Operation& op) {
-    const bool from_latent = op.kind == OpKind::kKeyValueUp || (op.kind == OpKind::kQueryUp && s_.q_rank > 0);
-    if (!weight()) {
-        if (from_latent) {
-            const bool query = op.kind == OpKind::kQueryUp;
-            return work(query ? d_q_latent_ : d_kv_latent_, s_.t * (query ? s_.q_rank : s_.kv_latent) * s_.a);
-        }
-        const bool first = x_.bytes[index_of(kWorkspace)] == 0;
-        return work(x_, first ? s_.t * s_.h * s_.a : 0);
-    }
-    switch (op.kind) {
-        case OpKind::kKeyValueUp: return tally_.release(d_key_value_);
-        case OpKind::kQueryUp: return tally_.release(d_query_);
-        case OpKind::kKeyValueDown: tally_.release(d_kv_latent_); break;
-        default: tally_.release(d_q_latent_); break;
-    }
-    if (op.kind == OpKind::kQueryDown || s_.q_rank == 0) {
-        tally_.release(saved_);
     }
 }
 
 void BlockWalk::dense_step(const Operation& op) {
     switch (op.kind) {
         case OpKind::kGateUpProjection: return keep(s_.keeps_experts, s_.t * s_.gates * s_.inner * s_.a);
-        case OpKind::kActivation: return keep(s_.keeps_experts, (s_.keeps_activation ? 2 : 1) * s_.t * s_.inner * s_.a);
+        case OpKind::kActivation:
+            keep_for_weights(s_.keeps_experts, s_.t * s_.inner * s_.a);
+            return keep(s_.keeps_experts, s_.keeps_activation ? s_.t * s_.inner * s_.a : 0);
         default: return end_sublayer(s_.t * s_.h);
     }
 }

@@ -20,11 +20,17 @@ struct Tensors {
     BytesByLabel bytes{};
 };
 
-/// What a micro-batch leaves in a model chunk between its forward and its backward pass.
+/// Of attention or a feed-forward: input, norm, what is kept.
+struct SublayerMemory {
+    Tensors rest;
+    Tensors for_weights;  ///< what gradients of weights read, where they have passes of their own
+};
+
+/// What a micro-batch leaves in a model chunk between its passes.
 struct PassMemory {
-    std::vector<Tensors> sublayers;  ///< attention and feed-forward of each layer, in order: input, norm, what is kept
-    Tensors head;                    ///< input and output of the final norm
-    Tensors gathered_head;           ///< that output gathered over tp
+    std::vector<SublayerMemory> sublayers;  ///< attention and feed-forward of each layer, in order
+    Tensors head;                           ///< input and output of the final norm
+    Tensors gathered_head;                  ///< that output gathered over tp
     Tensors logits;
     Tensors router_logits;
 };
@@ -51,6 +57,10 @@ class MemoryTally {
  public:
     void make(Tensors& tensors, MemoryLabel label, std::uint64_t bytes);
     void release(Tensors& tensors);
+    /// Tensors that were made in another chunk.
+    static void adopt(Tensors& tensors, MemoryLabel label, std::uint64_t bytes);
+    /// `from` go where `to` are.
+    static void move(Tensors& from, Tensors& to);
     /// Makes a tensor in place of others: `tensors` are released.
     void replace(Tensors& tensors, MemoryLabel label, std::uint64_t bytes);
     /// Of one operation only.
@@ -78,6 +88,12 @@ class BlockWalk {
 
  private:
     void step(const Operation& op);
+    void begin_block();
+    void end_block();
+    /// Of a pass of weight gradients that had to wait.
+    void weight_step(const Operation& op);
+    /// What of the sublayer's gradients its weights wait for.
+    void put_off_weights();
     /// What activations are of that the operation makes.
     [[nodiscard]] KeptKind kind_of(const Operation& op) const;
     void attention_step(const Operation& op);
@@ -107,7 +123,12 @@ class BlockWalk {
     void shared_gradient();
 
     /// A tensor of the current sublayer, that it keeps or (`kept` false) does not: made again by a recomputation.
-    void keep(bool kept, std::uint64_t bytes);
+    void keep(bool kept, std::uint64_t bytes) { tally_.make(kept_by(kept).rest, label_of(kept), bytes); }
+    /// One that its weights' gradients read.
+    void keep_for_weights(bool kept, std::uint64_t bytes) {
+        tally_.make(kept_by(kept).for_weights, label_of(kept), bytes);
+    }
+    [[nodiscard]] SublayerMemory& kept_by(bool kept) { return forward() && !kept ? passing_ : sublayer(); }
     [[nodiscard]] MemoryLabel label_of(bool kept) const;
     /// The last value of a sublayer, before the residual sum.
     void end_sublayer(std::uint64_t elements);
@@ -122,7 +143,8 @@ class BlockWalk {
     [[nodiscard]] bool in_sublayers() const {
         return sublayer_ >= 0 && sublayer_ < static_cast<int>(pass_.sublayers.size());
     }
-    [[nodiscard]] Tensors& sublayer() { return pass_.sublayers[static_cast<std::size_t>(sublayer_)]; }
+    [[nodiscard]] bool puts_off() const { return block_ == BlockKind::kBackwardInput; }
+    [[nodiscard]] SublayerMemory& sublayer() { return pass_.sublayers[static_cast<std::size_t>(sublayer_)]; }
     [[nodiscard]] std::uint64_t rows() const;
 
     const MemorySizes& s_;
@@ -130,12 +152,13 @@ class BlockWalk {
     std::span<const std::uint64_t> rows_;
     PassMemory& pass_;
     MemoryTally tally_;
+    BlockKind block_ = BlockKind::kForward;
     Phase phase_ = Phase::kForward;
     int sublayer_ = 0;  ///< index of the current sublayer in the chunk; behind the last, or -1, when all have run
     // forward
-    Tensors passing_;  ///< what the current sublayer does not keep
-    Tensors x_;        ///< what it has made last; backward: the gradient on its way through it
-    Tensors output_;   ///< of the chunk
+    SublayerMemory passing_;  ///< what the current sublayer does not keep
+    Tensors x_;               ///< what it has made last; backward: the gradient on its way through it
+    Tensors output_;          ///< of the chunk
     // backward
     Tensors g_, gathered_g_, saved_;
     Tensors d_query_, d_key_value_, d_q_latent_, d_kv_latent_, d_inner_, d_gate_up_, d_sums_;

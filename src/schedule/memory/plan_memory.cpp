@@ -15,12 +15,13 @@ std::int64_t sum_of(const BytesByLabel& bytes) { return std::accumulate(bytes.be
 template <class Visit>
 void for_each_pass(const PassEffects& effects, const models::Plan& plan, int stage, const Visit& visit) {
     const PassOrder order(plan, stage);
-    std::vector<int> backwards_left(static_cast<std::size_t>(plan.virtual_stages), plan.micro_batches);
+    std::vector<int> left(static_cast<std::size_t>(plan.virtual_stages), plan.micro_batches);
     for (int i = 0; i < order.size(); ++i) {
         const Pass pass = order[i];
-        const auto chunk = static_cast<std::size_t>(pass.chunk);
-        const bool last = pass.backward && --backwards_left[chunk] == 0;
-        visit((!pass.backward ? effects.forward : last ? effects.last_backward : effects.backward)[chunk]);
+        const auto chunk = static_cast<std::size_t>(pass.chunk), kind = static_cast<std::size_t>(pass.kind);
+        const bool completes = pass.kind == PassKind::kBackward || pass.kind == PassKind::kBackwardWeight;
+        const bool last = completes && --left[chunk] == 0;
+        visit((last ? effects.last_passes : effects.passes)[chunk][kind]);
     }
     visit(effects.optimizer);
 }
@@ -29,27 +30,23 @@ void for_each_pass(const PassEffects& effects, const models::Plan& plan, int sta
 
 PassEffects pass_effects(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
                          const models::Layout& layout, int stage, double heaviest_rank) {
-    models::Plan short_plan = plan;
-    short_plan.micro_batches = 1;
-    const Program program = build_program(workload, short_plan, stack, layout, stage);
-    const RoleWalk role(workload, short_plan, stack, program, stage, heaviest_rank);
+    const Program program = build_stage_blocks(workload, plan, stack, layout, stage);
+    const RoleWalk role(workload, plan, stack, program, stage, heaviest_rank);
     PassEffects effects;
-    PassMemory between, none;
-    for (const Block& block : program.blocks) {
-        if (block.kind == BlockKind::kForward) {
-            between = {};
-            effects.forward.push_back(role.walk(block, {}, between, {}));
-        } else if (block.kind == BlockKind::kBackward) {
-            PassMemory left = between;
-            const BlockMemory effect = role.walk(block, {}, left, {});
-            (block.last_micro_batch ? effects.last_backward : effects.backward).push_back(effect);
-        } else {
-            effects.optimizer = role.walk(block, {}, none, {});
+    effects.passes.resize(role.chunks.size());
+    effects.last_passes.resize(role.chunks.size());
+    walk_step(role, {}, {}, [&](const BlockUse& use, const BlockMemory& effect) {
+        const Block& block = program.blocks[use.block];
+        if (block.kind == BlockKind::kOptimizer) {
+            effects.optimizer = effect;
+            return;
         }
-    }
-    if (effects.last_backward.empty()) {
-        effects.last_backward = effects.backward;
-    }
+        const auto chunk = static_cast<std::size_t>(block.chunk), kind = static_cast<std::size_t>(pass_of(block.kind));
+        effects.last_passes[chunk][kind] = effect;
+        if (!block.last_micro_batch) {
+            effects.passes[chunk][kind] = effect;
+        }
+    });
     return effects;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 /// @file The peak memory of a stage without the program of all stages: effects of passes are found once for the many
 /// plans that share them.
+#include <array>
 #include <vector>
 
 #include "models/machine.hpp"
@@ -9,12 +10,12 @@
 
 namespace auspex::schedule {
 
-/// What each pass of a stage does to memory, by chunk. Plans share it that differ in nothing but schedule (with as many
-/// chunks), number of micro-batches, rank order, replicas, overlap of tp, ep and pp, and optimizer states' sharding
-/// without fsdp.
+/// What each pass of a stage does to memory, by chunk and PassKind. Plans share it that differ in nothing but the order
+/// of such passes, number of micro-batches, rank order, replicas, overlap of tp, ep and pp, and optimizer states'
+/// sharding without fsdp.
 struct PassEffects {
-    std::vector<BlockMemory> forward, backward;
-    std::vector<BlockMemory> last_backward;  ///< of the last micro-batch
+    std::vector<std::array<BlockMemory, 4>> passes;
+    std::vector<std::array<BlockMemory, 4>> last_passes;  ///< of the last micro-batch
     BlockMemory optimizer;
 };
 /// `heaviest_rank` as in stage_memory. Requires a resolved plan; throws as build_program.

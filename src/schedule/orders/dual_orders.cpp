@@ -54,13 +54,11 @@ void write_rank(Writer& writer, int place, int ends, int passes) {
 
 }  // namespace
 
-PipelineOrder dualpipev_order(int ranks, int micro_batches) {
-    PipelineOrder order = empty_order(ranks, 2 * ranks, micro_batches);
-    for (int rank = 0; rank < ranks; ++rank) {
-        auto writer = v_writer(order.ranks[static_cast<std::size_t>(rank)], rank, ranks);
-        write_rank(writer, rank, ranks, micro_batches);
-    }
-    return order;
+std::vector<StagePass> dualpipev_passes(int rank, int ranks, int micro_batches) {
+    std::vector<StagePass> list;
+    auto writer = v_writer(list, rank, ranks);
+    write_rank(writer, rank, ranks, micro_batches);
+    return list;
 }
 
 PipelineOrder dualpipe_order(int ranks, int micro_batches) {

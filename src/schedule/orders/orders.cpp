@@ -2,7 +2,6 @@
 #include "schedule/orders/orders.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "base/closest_word.hpp"
 #include "base/error.hpp"
@@ -11,62 +10,46 @@
 namespace auspex::schedule {
 namespace {
 
-struct NamedOrder {
-    const char* word;
-    PipelineOrder (*make)(const OrderRequest& request);
-    int (*least_micro_batches)(int ranks) = [](int) { return 1; };
-    bool is_of_pairs = false;  ///< an even number of ranks, and of micro-batches
-};
+constexpr const char* kDualPipe = "dualpipe";
 
-/// A schedule that plans have, too.
-PipelineOrder order_of_schedule(const OrderRequest& request, models::ScheduleKind schedule) {
-    models::Plan plan;
-    plan.schedule = schedule;
-    plan.pp = request.ranks;
-    plan.micro_batches = request.micro_batches;
-    plan.virtual_stages = request.virtual_stages;
-    return order_of_plan(plan);
+/// The flag of a number of plans.
+std::string flag_of(const std::string& field) {
+    return field == "pp" ? "--pp" : field == "micro_batches" ? "--micro-batches" : "--virtual-stages";
 }
 
-constexpr auto kTwice = [](int ranks) { return 2 * ranks; };
+[[noreturn]] void refuse(const char* flag, int found, const std::string& what) {
+    throw InputError(flag, "found " + std::to_string(found) + "; expected " + what);
+}
 
-const std::array kOrders{
-    NamedOrder{"gpipe", [](const OrderRequest& r) { return order_of_schedule(r, models::ScheduleKind::kGpipe); }},
-    NamedOrder{"1f1b", [](const OrderRequest& r) { return order_of_schedule(r, models::ScheduleKind::k1f1b); }},
-    NamedOrder{"interleaved-1f1b",
-               [](const OrderRequest& r) { return order_of_schedule(r, models::ScheduleKind::kInterleaved1f1b); }},
-    NamedOrder{"zb-h1", [](const OrderRequest& r) { return zero_bubble_order(r.ranks, r.micro_batches, 1); }},
-    NamedOrder{"zb-h2", [](const OrderRequest& r) { return zero_bubble_order(r.ranks, r.micro_batches, 2); }},
-    NamedOrder{"zbv", [](const OrderRequest& r) { return zbv_order(r.ranks, r.micro_batches); },
-               [](int ranks) { return 2 * ranks - 1; }},
-    NamedOrder{"v-half",
-               [](const OrderRequest& r) {
-                   return v_block_order(r.ranks, r.micro_batches, {2, 1});
-               }},
-    NamedOrder{"v-min",
-               [](const OrderRequest& r) {
-                   return v_block_order(r.ranks, r.micro_batches, {1, 1});
-               }},
-    NamedOrder{"dualpipe", [](const OrderRequest& r) { return dualpipe_order(r.ranks, r.micro_batches); }, kTwice,
-               true},
-    NamedOrder{"dualpipev", [](const OrderRequest& r) { return dualpipev_order(r.ranks, r.micro_batches); }, kTwice}};
+PipelineOrder make_dualpipe(const OrderRequest& request) {
+    const int ranks = request.ranks, m = request.micro_batches;
+    if (request.virtual_stages > 1) {
+        refuse("--virtual-stages", request.virtual_stages, "none with dualpipe, which has each stage twice");
+    }
+    if (m < 2 * ranks) {
+        refuse("--micro-batches", m,
+               "at least " + std::to_string(2 * ranks) + " for dualpipe on " + std::to_string(ranks) + " ranks");
+    }
+    if (ranks % 2 != 0) {
+        refuse("--pp", ranks, "an even number with dualpipe");
+    }
+    if (m % 2 != 0) {
+        refuse("--micro-batches", m, "an even number with dualpipe");
+    }
+    return dualpipe_order(ranks, m);
+}
 
-void check_virtual_stages(const OrderRequest& request) {
-    const bool is_interleaved = request.word == "interleaved-1f1b";
-    if (is_interleaved && request.virtual_stages < 2) {
-        throw InputError("--virtual-stages", "found " + std::to_string(request.virtual_stages) +
-                                                 "; expected at least 2 with interleaved-1f1b");
+PipelineOrder make_order_of(models::ScheduleKind kind, const OrderRequest& request) {
+    models::Plan plan;
+    plan.schedule = kind;
+    plan.pp = request.ranks, plan.micro_batches = request.micro_batches;
+    const bool has_own = is_v_shaped(kind) && request.virtual_stages == 1;
+    plan.virtual_stages = has_own ? 2 : request.virtual_stages;
+    const models::ScheduleMisfit misfit = misfit_of(kind, {plan.pp, plan.micro_batches, plan.virtual_stages});
+    if (!misfit.field.empty() && misfit.field != "pp") {  // given times play several stages on one rank, too
+        throw InputError(flag_of(misfit.field), misfit.why);
     }
-    if (is_interleaved && request.micro_batches % request.ranks != 0) {
-        throw InputError("--micro-batches", "found " + std::to_string(request.micro_batches) +
-                                                "; expected a multiple of --pp " + std::to_string(request.ranks) +
-                                                " with interleaved-1f1b");
-    }
-    if (!is_interleaved && request.virtual_stages > 1) {
-        throw InputError("--virtual-stages", "found with " + request.word +
-                                                 ", which has its own number of stages a rank; expected it with "
-                                                 "interleaved-1f1b alone");
-    }
+    return order_of_plan(plan);
 }
 
 }  // namespace
@@ -74,16 +57,22 @@ void check_virtual_stages(const OrderRequest& request) {
 const std::vector<std::string>& order_words() {
     static const std::vector<std::string> kWords = [] {
         std::vector<std::string> words;
-        std::ranges::transform(kOrders, std::back_inserter(words), &NamedOrder::word);
+        for (const models::ScheduleKind kind : models::kScheduleKinds) {
+            words.emplace_back(to_string(kind));
+        }
+        words.emplace_back(kDualPipe);
         return words;
     }();
     return kWords;
 }
 
 PipelineOrder make_order(const OrderRequest& request) {
-    const auto named =
-        std::ranges::find(kOrders, request.word, [](const NamedOrder& one) { return std::string(one.word); });
-    if (named == kOrders.end()) {
+    if (request.word == kDualPipe) {
+        return make_dualpipe(request);
+    }
+    const auto* const kind = std::ranges::find(models::kScheduleKinds, request.word,
+                                               [](models::ScheduleKind one) { return std::string(to_string(one)); });
+    if (kind == models::kScheduleKinds.end()) {
         std::string words;
         for (const std::string& word : order_words()) {
             words += (words.empty() ? "" : ", ") + word;
@@ -92,22 +81,7 @@ PipelineOrder make_order(const OrderRequest& request) {
                                         "\"; expected a file of passes (.csv) or one of " + words +
                                         did_you_mean(request.word, order_words()));
     }
-    check_virtual_stages(request);
-    const int least = named->least_micro_batches(request.ranks);
-    if (request.micro_batches < least) {
-        throw InputError("--micro-batches", "found " + std::to_string(request.micro_batches) + "; expected at least " +
-                                                std::to_string(least) + " for " + request.word + " on " +
-                                                std::to_string(request.ranks) + " ranks");
-    }
-    if (named->is_of_pairs && request.ranks % 2 != 0) {
-        throw InputError("--pp",
-                         "found " + std::to_string(request.ranks) + "; expected an even number with " + request.word);
-    }
-    if (named->is_of_pairs && request.micro_batches % 2 != 0) {
-        throw InputError("--micro-batches", "found " + std::to_string(request.micro_batches) +
-                                                "; expected an even number with " + request.word);
-    }
-    return named->make(request);
+    return make_order_of(*kind, request);
 }
 
 std::vector<int> passes_in_flight(const PipelineOrder& order, HeldUntil until) {

@@ -35,19 +35,21 @@ struct OrderRequest {
 /// Throws InputError for a word that is none, and for numbers that the order does not have.
 [[nodiscard]] PipelineOrder make_order(const OrderRequest& request);
 
-// The generators, by where stages lie. They require numbers that their orders have.
-/// Of a resolved plan: gpipe, 1f1b or interleaved-1f1b, as its program runs it.
+/// Of a resolved plan.
 [[nodiscard]] PipelineOrder order_of_plan(const models::Plan& plan);
+
+// The generators, of one rank by where stages lie. They require numbers that their orders have.
 /// `lag`: weight gradients follow input gradients by lag * r micro-batches; 1: H1, 2: H2.
-[[nodiscard]] PipelineOrder zero_bubble_order(int ranks, int micro_batches, int lag);
-[[nodiscard]] PipelineOrder zbv_order(int ranks, int micro_batches);
+[[nodiscard]] std::vector<StagePass> zero_bubble_passes(int rank, int ranks, int micro_batches, int lag);
+[[nodiscard]] std::vector<StagePass> zbv_passes(int rank, int ranks, int micro_batches);
 /// Slots of a forward pass from rank to rank of the first and the second stage; backward passes move likewise.
 struct VBlock {
     int down = 1, up = 1;
 };
-[[nodiscard]] PipelineOrder v_block_order(int ranks, int micro_batches, VBlock block);
+[[nodiscard]] std::vector<StagePass> v_block_passes(int rank, int ranks, int micro_batches, VBlock block);
+[[nodiscard]] std::vector<StagePass> dualpipev_passes(int rank, int ranks, int micro_batches);
+/// Of all ranks: micro-batches go both ways.
 [[nodiscard]] PipelineOrder dualpipe_order(int ranks, int micro_batches);
-[[nodiscard]] PipelineOrder dualpipev_order(int ranks, int micro_batches);
 
 /// What ends a pass's hold on its activations: the gradient of its input frees most of them, that of its weights what
 /// products read.

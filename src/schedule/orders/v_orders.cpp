@@ -84,83 +84,78 @@ int take_free_slot(int from, std::array<bool, kSlots>& taken) {
 
 }  // namespace
 
-PipelineOrder zbv_order(int ranks, int micro_batches) {
-    PipelineOrder order = empty_order(ranks, 2 * ranks, micro_batches);
-    for (int rank = 0; rank < ranks; ++rank) {
-        auto writer = v_writer(order.ranks[static_cast<std::size_t>(rank)], rank, ranks);
-        const auto times = [](int count, const auto& what) {
-            for (int i = 0; i < count; ++i) {
-                what();
-            }
-        };
-        const auto input_and_weight = [&](std::size_t side) {
-            writer.input(side);
-            writer.weight(side);
-        };
-        times(2 * (ranks - rank) - 1, [&] { writer.forward(0); });
-        times(rank, [&] {
-            writer.forward(1);
-            writer.forward(0);
-        });
-        times(ranks - rank, [&] {
-            writer.forward(1);
-            input_and_weight(1);
-        });
-        while (writer.forwards(1) < micro_batches) {
-            if (writer.forwards(0) < micro_batches) {
-                writer.forward(0);
-            }
-            input_and_weight(0);
-            writer.forward(1);
-            input_and_weight(1);
+std::vector<StagePass> zbv_passes(int rank, int ranks, int micro_batches) {
+    std::vector<StagePass> list;
+    auto writer = v_writer(list, rank, ranks);
+    const auto times = [](int count, const auto& what) {
+        for (int i = 0; i < count; ++i) {
+            what();
         }
-        times(rank, [&] {
-            writer.input(0);
-            writer.input(1);
-        });
-        times(ranks - rank, [&] {
-            writer.input(0);
-            writer.weight(0);
-        });
-        for (const std::size_t side : {1U, 0U}) {
-            while (writer.weight(side)) {
-            }
+    };
+    const auto input_and_weight = [&](std::size_t side) {
+        writer.input(side);
+        writer.weight(side);
+    };
+    times(2 * (ranks - rank) - 1, [&] { writer.forward(0); });
+    times(rank, [&] {
+        writer.forward(1);
+        writer.forward(0);
+    });
+    times(ranks - rank, [&] {
+        writer.forward(1);
+        input_and_weight(1);
+    });
+    while (writer.forwards(1) < micro_batches) {
+        if (writer.forwards(0) < micro_batches) {
+            writer.forward(0);
+        }
+        input_and_weight(0);
+        writer.forward(1);
+        input_and_weight(1);
+    }
+    times(rank, [&] {
+        writer.input(0);
+        writer.input(1);
+    });
+    times(ranks - rank, [&] {
+        writer.input(0);
+        writer.weight(0);
+    });
+    for (const std::size_t side : {1U, 0U}) {
+        while (writer.weight(side)) {
         }
     }
-    return order;
+    return list;
 }
 
-PipelineOrder v_block_order(int ranks, int micro_batches, VBlock block) {
+std::vector<StagePass> v_block_passes(int rank, int ranks, int micro_batches, VBlock block) {
     struct Timed {
         int slot;
         StagePass pass;
     };
-    PipelineOrder order{2 * ranks, micro_batches, {}};
     const BlockSlots slots = block_that_repeats(ranks, block);
-    for (int rank = 0; rank < ranks; ++rank) {
-        const auto at = static_cast<std::size_t>(rank);
-        const int first = rank, second = 2 * ranks - 1 - rank;
-        std::array<bool, kSlots> taken{};
-        for (const std::vector<int>& leg : slots) {
-            taken[static_cast<std::size_t>(leg[at] % kSlots)] = true;
-        }
-        const int weight_of_second = take_free_slot(slots[2][at] + 1, taken);
-        const int weight_of_first = take_free_slot(slots[3][at] + 1, taken);
-        std::vector<Timed> list;
-        for (int i = 0; i < micro_batches; ++i) {
-            const int repeat = kSlots * i;
-            list.push_back({slots[0][at] + repeat, {PassKind::kForward, first, i}});
-            list.push_back({slots[1][at] + repeat, {PassKind::kForward, second, i}});
-            list.push_back({slots[2][at] + repeat, {PassKind::kBackwardInput, second, i}});
-            list.push_back({slots[3][at] + repeat, {PassKind::kBackwardInput, first, i}});
-            list.push_back({weight_of_second + repeat, {PassKind::kBackwardWeight, second, i}});
-            list.push_back({weight_of_first + repeat, {PassKind::kBackwardWeight, first, i}});
-        }
-        std::ranges::sort(list, {}, &Timed::slot);
-        std::vector<StagePass>& passes = order.ranks.emplace_back();
-        std::ranges::transform(list, std::back_inserter(passes), &Timed::pass);
+    const auto at = static_cast<std::size_t>(rank);
+    const int first = rank, second = 2 * ranks - 1 - rank;
+    std::array<bool, kSlots> taken{};
+    for (const std::vector<int>& leg : slots) {
+        taken[static_cast<std::size_t>(leg[at] % kSlots)] = true;
     }
-    return order;
+    const int weight_of_second = take_free_slot(slots[2][at] + 1, taken);
+    const int weight_of_first = take_free_slot(slots[3][at] + 1, taken);
+    std::vector<Timed> timed;
+    for (int i = 0; i < micro_batches; ++i) {
+        const int repeat = kSlots * i;
+        timed.push_back({slots[0][at] + repeat, {PassKind::kForward, first, i}});
+        timed.push_back({slots[1][at] + repeat, {PassKind::kForward, second, i}});
+        timed.push_back({slots[2][at] + repeat, {PassKind::kBackwardInput, second, i}});
+        timed.push_back({slots[3][at] + repeat, {PassKind::kBackwardInput, first, i}});
+        timed.push_back({weight_of_second + repeat, {PassKind::kBackwardWeight, second, i}});
+        timed.push_back({weight_of_first + repeat, {PassKind::kBackwardWeight, first, i}});
+    }
+    std::ranges::sort(timed, {}, &Timed::slot);
+    std::vector<StagePass> list;
+    std::ranges::transform(timed, std::back_inserter(list), &Timed::pass);
+    return list;
 }
 
 }  // namespace auspex::schedule

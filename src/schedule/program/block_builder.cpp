@@ -59,6 +59,11 @@ bool BlockBuilder::overlaps(Stream stream) const {
     return false;
 }
 
+bool BlockBuilder::is_of_other_part(OpKind kind) const {
+    const bool waits = phase_ == Phase::kBackwardWeight && weights_can_wait(kind);
+    return block() == BlockKind::kBackwardInput ? waits : block() == BlockKind::kBackwardWeight && !waits;
+}
+
 Value BlockBuilder::emit(Operation op, std::initializer_list<Value> inputs) {
     const auto index = static_cast<Value>(program_.operations.size() - program_.blocks.back().op_begin);
     op.dep_begin = static_cast<std::uint32_t>(program_.dependencies.size());
@@ -125,6 +130,9 @@ Value BlockBuilder::host(OpKind kind, double host_s) {
 
 Value BlockBuilder::compute(OpKind kind, std::initializer_list<Value> inputs,
                             const std::vector<models::Kernel>& kernels) {
+    if (is_of_other_part(kind)) {
+        return kNoValue;
+    }
     Operation op;
     op.kind = kind;
     set_kernels(op, kernels);
@@ -133,6 +141,9 @@ Value BlockBuilder::compute(OpKind kind, std::initializer_list<Value> inputs,
 
 Value BlockBuilder::compute(OpKind kind, std::initializer_list<Value> inputs,
                             std::initializer_list<models::Kernel> kernels) {
+    if (is_of_other_part(kind)) {
+        return kNoValue;
+    }
     Operation op;
     op.kind = kind;
     set_kernels(op, kernels);
@@ -153,6 +164,9 @@ void BlockBuilder::set_buffers(Operation& op, std::initializer_list<Buffer> buff
 Value BlockBuilder::communicate(OpKind kind, Stream stream, CommKind comm, models::GroupKind group, int size,
                                 std::initializer_list<Buffer> buffers, std::initializer_list<Value> inputs,
                                 const CommTraits& traits) {
+    if (stream != Stream::kDp && is_of_other_part(kind)) {
+        return kNoValue;
+    }
     const bool is_empty = std::ranges::none_of(buffers, [](const Buffer& buffer) { return buffer.elements > 0; });
     if (size <= 1 || (is_empty && comm != CommKind::kBarrier)) {
         return inputs.size() == 0 ? kNoValue : *inputs.begin();
@@ -180,12 +194,17 @@ Value BlockBuilder::communicate(OpKind kind, Stream stream, CommKind comm, model
     return blocking_ = emit(op, {all.v[0], all.v[1], all.v[2], all.v[3]});
 }
 
+models::GroupKind BlockBuilder::group_of_message(bool from_before, int boundary) const {
+    return from_before == goes_to_next_stage(shapes_.plan, boundary) ? models::GroupKind::kNextStage
+                                                                     : models::GroupKind::kPreviousStage;
+}
+
 Value BlockBuilder::send(OpKind kind, int boundary, const StageMessage& message, Value input) {
     Operation op;
     op.kind = kind;
     op.stream = Stream::kPp;
     op.comm = CommKind::kSend;
-    op.group = kind == OpKind::kSendForward ? models::GroupKind::kNextStage : models::GroupKind::kPreviousStage;
+    op.group = group_of_message(kind == OpKind::kSendForward, boundary);
     set_buffers(op, {message.activations, message.router_logits});
     op.message = boundary;
     const Value before = blocking_ != kNoValue ? blocking_ : last_compute_;
@@ -200,7 +219,7 @@ Value BlockBuilder::receive(OpKind kind, int boundary) {
     Operation op;
     op.kind = kind;
     op.comm = CommKind::kReceive;
-    op.group = kind == OpKind::kReceiveForward ? models::GroupKind::kPreviousStage : models::GroupKind::kNextStage;
+    op.group = group_of_message(kind == OpKind::kReceiveBackward, boundary);
     op.message = boundary;
     return last_compute_ = emit(op, {});
 }

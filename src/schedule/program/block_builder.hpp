@@ -53,7 +53,15 @@ class BlockBuilder {
     void set(Phase phase, int layer) { phase_ = phase, layer_ = static_cast<std::int16_t>(layer); }
     void set_phase(Phase phase) { phase_ = phase; }
     [[nodiscard]] Phase phase() const { return phase_; }
+    [[nodiscard]] BlockKind block() const { return program_.blocks.back().kind; }
+    /// Gradients of weights that can wait are not in the passes of the others.
+    [[nodiscard]] bool splits_backward() const {
+        return block() == BlockKind::kBackwardInput || block() == BlockKind::kBackwardWeight;
+    }
     [[nodiscard]] const Shapes& shapes() const { return shapes_; }
+
+    // In a block of a backward pass in two parts, kernels and communication of the other part are left out: kNoValue.
+    // Reductions of gradients (Stream::kDp) are in the part that asks for them.
 
     /// Kernels on the compute stream. Waits for `inputs` and for any communication that this software does not overlap.
     Value compute(OpKind kind, std::initializer_list<Value> inputs, std::initializer_list<models::Kernel> kernels);
@@ -80,6 +88,9 @@ class BlockBuilder {
     Value emit(Operation op, std::initializer_list<Value> inputs);
     Value emit_compute(Operation op, std::initializer_list<Value> inputs);
     [[nodiscard]] bool overlaps(Stream stream) const;
+    [[nodiscard]] bool is_of_other_part(OpKind kind) const;
+    /// Of the other end of a message; `from_before`: this end is in front of the boundary.
+    [[nodiscard]] models::GroupKind group_of_message(bool from_before, int boundary) const;
     Program& program_;
     const Shapes& shapes_;
     Phase phase_ = Phase::kForward;

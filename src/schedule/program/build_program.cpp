@@ -1,7 +1,9 @@
 /// @file (workload, plan, stack) -> program: the blocks of every virtual stage, and the order in which each role runs
 /// them.
 #include <algorithm>
+#include <array>
 #include <string>
+#include <vector>
 
 #include "base/error.hpp"
 #include "models/overlap.hpp"
@@ -30,32 +32,68 @@ class StageBuilder {
     StageBuilder(BlockBuilder& builder, const models::Layout& layout)
         : b_(builder), s_(builder.shapes()), layout_(layout) {}
 
+    /// Every kind of block of a stage.
+    Role each_block(int stage) {
+        const bool overlapped = reduces_buckets(s_.plan, s_.stack);
+        Role role{stage, {}};
+        for (int chunk = 0; chunk < s_.plan.virtual_stages; ++chunk) {
+            const auto add = [&](PassKind kind, bool last) {
+                role.order.push_back({build(kind, chunk, virtual_stage_of(s_.plan, chunk, stage), last), 0});
+            };
+            add(PassKind::kForward, false);
+            add(PassKind::kBackward, false);
+            if (overlapped) {
+                add(PassKind::kBackward, true);
+            }
+            if (splits_backward(s_.plan.schedule)) {
+                add(PassKind::kBackwardInput, false);
+                add(PassKind::kBackwardWeight, false);
+                if (overlapped) {
+                    add(PassKind::kBackwardWeight, true);
+                }
+            }
+        }
+        role.order.push_back({build_optimizer_block(b_, layout_, stage, fsdp() || overlapped), -1});
+        return role;
+    }
+
     /// All blocks of a stage, and their order.
     Role role(int stage) {
         const bool overlapped = reduces_buckets(s_.plan, s_.stack);
-        std::vector<std::uint32_t> first, second, last_second;
-        for (int chunk = 0; chunk < s_.plan.virtual_stages; ++chunk) {
-            const int v = virtual_stage_of(s_.plan, chunk, stage);
-            first.push_back(forward(chunk, v));
-            second.push_back(backward(chunk, v, false));
-            last_second.push_back(overlapped ? backward(chunk, v, true) : second.back());
-        }
         Role role;
         role.stage = stage;
-        std::vector<int> backwards_left(static_cast<std::size_t>(s_.plan.virtual_stages), s_.plan.micro_batches);
+        constexpr std::uint32_t kNotBuilt = ~0U;
+        constexpr std::size_t kKinds = 4;
+        std::vector<std::array<std::uint32_t, 2 * kKinds>> known(static_cast<std::size_t>(s_.plan.virtual_stages));
+        for (auto& blocks : known) {
+            blocks.fill(kNotBuilt);
+        }
+        std::vector<int> left(static_cast<std::size_t>(s_.plan.virtual_stages), s_.plan.micro_batches);
         for (const Pass& pass : pipeline_order(s_.plan, stage)) {
-            const auto chunk = static_cast<std::size_t>(pass.chunk);
-            const bool last = pass.backward && --backwards_left[chunk] == 0;
-            role.order.push_back({!pass.backward ? first[chunk]
-                                  : last         ? last_second[chunk]
-                                                 : second[chunk],
-                                  pass.micro_batch});
+            const bool completes = pass.kind == PassKind::kBackward || pass.kind == PassKind::kBackwardWeight;
+            const bool last = completes && --left[static_cast<std::size_t>(pass.chunk)] == 0;
+            std::uint32_t& block = known[static_cast<std::size_t>(pass.chunk)]
+                                        [static_cast<std::size_t>(pass.kind) + (last && overlapped ? kKinds : 0)];
+            if (block == kNotBuilt) {
+                block = build(pass.kind, pass.chunk, virtual_stage_of(s_.plan, pass.chunk, stage), last && overlapped);
+            }
+            role.order.push_back({block, pass.micro_batch});
         }
         role.order.push_back({build_optimizer_block(b_, layout_, stage, fsdp() || overlapped), -1});
         return role;
     }
 
  private:
+    std::uint32_t build(PassKind kind, int chunk, int v, bool last_micro_batch) {
+        switch (kind) {
+            case PassKind::kForward: return forward(chunk, v);
+            case PassKind::kBackward: return backward(BlockKind::kBackward, chunk, v, last_micro_batch);
+            case PassKind::kBackwardInput: return backward(BlockKind::kBackwardInput, chunk, v, last_micro_batch);
+            case PassKind::kBackwardWeight: break;
+        }
+        return weights(chunk, v, last_micro_batch);
+    }
+
     std::uint32_t forward(int chunk, int v) {
         b_.begin(BlockKind::kForward, chunk, false);
         b_.set(Phase::kForward, -1);
@@ -65,7 +103,7 @@ class StageBuilder {
             x = b_.compute(OpKind::kEmbedding, {},
                            {models::memory_kernel(2 * s_.t_norm * s_.h * s_.a, s_.stack.kernels.embedding)});
             x = reduce_over_tp(b_, x);  // each rank looks up its own part of the vocabulary
-        } else {
+        } else if (!is_local_boundary(s_.plan, v - 1)) {
             x = b_.receive(OpKind::kReceiveForward, v - 1);
         }
         const LayerRange range = layers_of(s_.workload, s_.plan, v);
@@ -84,14 +122,15 @@ class StageBuilder {
             x = head_forward(x);
         }
         finish_pass();
-        if (v != last_virtual_stage()) {
+        if (v != last_virtual_stage() && !is_local_boundary(s_.plan, v)) {
             b_.send(OpKind::kSendForward, v, stage_message(s_.workload, s_.plan, s_.stack, v), x);
         }
         return b_.end();
     }
 
-    std::uint32_t backward(int chunk, int v, bool last_micro_batch) {
-        b_.begin(BlockKind::kBackward, chunk, last_micro_batch);
+    /// With the gradients of weights, or without those that can wait.
+    std::uint32_t backward(BlockKind kind, int chunk, int v, bool last_micro_batch) {
+        b_.begin(kind, chunk, last_micro_batch);
         b_.set(Phase::kBackwardInput, -1);
         StageParameters bucket;
         Value g = kNoValue;
@@ -101,7 +140,7 @@ class StageBuilder {
             g = head_backward();
             reduce(bucket, head_parameters(s_.workload, s_.plan, v), range.first == range.last && v != 0,
                    last_micro_batch);
-        } else {
+        } else if (!is_local_boundary(s_.plan, v)) {
             g = b_.receive(OpKind::kReceiveBackward, v);
         }
         Value gathered = gather_layer(range.last - 1, range, g);
@@ -126,16 +165,43 @@ class StageBuilder {
         }
         b_.set(Phase::kBackwardInput, -1);
         finish_pass();
-        if (v != 0) {
+        if (v != 0 && !is_local_boundary(s_.plan, v - 1)) {
             b_.send(OpKind::kSendBackward, v - 1, stage_message(s_.workload, s_.plan, s_.stack, v - 1), g);
+        }
+        return b_.end();
+    }
+
+    /// The gradients of weights that have waited, in the order in which a whole backward pass makes them.
+    std::uint32_t weights(int chunk, int v, bool last_micro_batch) {
+        b_.begin(BlockKind::kBackwardWeight, chunk, last_micro_batch);
+        b_.set(Phase::kBackwardWeight, -1);
+        StageParameters bucket;
+        const LayerRange range = layers_of(s_.workload, s_.plan, v);
+        reduce(bucket, head_parameters(s_.workload, s_.plan, v), range.first == range.last && v != 0, last_micro_batch);
+        for (int layer = range.last - 1; layer >= range.first; --layer) {
+            b_.set(Phase::kBackwardInput, layer);
+            feed_forward_backward(b_, layer, kNoValue);
+            attention_backward(b_, kNoValue);
+            b_.set(Phase::kBackwardWeight, layer);
+            reduce(bucket, layer_parameters(s_.workload, s_.plan, layer), layer == range.first && v != 0,
+                   last_micro_batch);
+        }
+        b_.set(Phase::kBackwardWeight, -1);
+        reduce(bucket, embedding_parameters(s_.workload, s_.plan, v), true, last_micro_batch);
+        if (waits_for_issue()) {
+            b_.host(OpKind::kHostIssue, 0);
         }
         return b_.end();
     }
 
     [[nodiscard]] int last_virtual_stage() const { return last_virtual_stage_of(s_.plan); }
 
+    [[nodiscard]] bool waits_for_issue() const {
+        return s_.stack.issue_s > 0 || s_.stack.collective_issue_s > 0 || s_.stack.collective_check_s > 0;
+    }
+
     void finish_pass() {
-        if (s_.stack.issue_s > 0 || s_.stack.collective_issue_s > 0 || s_.stack.collective_check_s > 0) {
+        if (waits_for_issue()) {
             b_.host(OpKind::kHostIssue, 0);
         }
         if (s_.stack.sync_after_pass) {
@@ -206,10 +272,11 @@ class StageBuilder {
                    : gather(layer_parameters(s_.workload, s_.plan, layer), after);
     }
 
-    /// Gradients summed while backward goes on: with fsdp after every micro-batch, with bucketed overlap after the
-    /// last, as buckets fill.
+    /// Gradients summed while the pass that completes them goes on: with fsdp after every micro-batch, with bucketed
+    /// overlap after the last, as buckets fill.
     void reduce(StageParameters& bucket, const StageParameters& more, bool flush, bool last_micro_batch) {
-        if (!fsdp() && !(last_micro_batch && reduces_buckets(s_.plan, s_.stack))) {
+        if (b_.block() == BlockKind::kBackwardInput ||
+            (!fsdp() && !(last_micro_batch && reduces_buckets(s_.plan, s_.stack)))) {
             return;
         }
         bucket += more;
@@ -251,22 +318,43 @@ double message_bytes(const models::Workload& workload, const models::Plan& plan,
     return (message.activations.elements + message.router_logits.elements) * element_bytes(plan, ElementType::kValue);
 }
 
-Program build_program(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
-                      const models::Layout& layout, int only_stage) {
+namespace {
+
+Program program_without_blocks(const models::Plan& plan, const models::Stack& stack) {
     check_overlap(plan, stack);
     Program program;
     program.micro_batches = plan.micro_batches;
     program.chunks = plan.virtual_stages;
     program.overlap_tp = plan.overlap_tp, program.overlap_ep = plan.overlap_ep, program.overlap_dp = plan.overlap_dp;
     program.overlap_pp = plan.overlap_pp || !stack.blocking_sends;
+    for (int v = 0; v <= last_virtual_stage_of(plan); ++v) {
+        program.role_of_stage.push_back(static_cast<std::uint32_t>(stage_of(plan, v)));
+    }
+    return program;
+}
+
+}  // namespace
+
+Program build_program(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
+                      const models::Layout& layout) {
+    Program program = program_without_blocks(plan, stack);
     const Shapes shapes = shapes_of(workload, plan, stack);
     BlockBuilder builder(program, shapes);
     StageBuilder stages(builder, layout);
     for (int stage = 0; stage < plan.pp; ++stage) {
-        program.roles.push_back(only_stage < 0 || stage == only_stage ? stages.role(stage) : Role{stage, {}});
+        program.roles.push_back(stages.role(stage));
     }
-    for (int v = 0; v <= last_virtual_stage_of(plan); ++v) {
-        program.role_of_stage.push_back(static_cast<std::uint32_t>(stage_of(v, plan.pp)));
+    return program;
+}
+
+Program build_stage_blocks(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
+                           const models::Layout& layout, int stage) {
+    Program program = program_without_blocks(plan, stack);
+    const Shapes shapes = shapes_of(workload, plan, stack);
+    BlockBuilder builder(program, shapes);
+    StageBuilder stages(builder, layout);
+    for (int other = 0; other < plan.pp; ++other) {
+        program.roles.push_back(other == stage ? stages.each_block(stage) : Role{other, {}});
     }
     return program;
 }

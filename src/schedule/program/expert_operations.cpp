@@ -284,10 +284,17 @@ SharedGradient shared_backward(BlockBuilder& b, Value outer, Value entered) {
     const Shapes& s = b.shapes();
     const bool sharing = s.workload.shared_experts > 0, apart = shared_apart(s);
     SharedGradient result;
-    // The rank's slice of the sequence is all that is kept, unless the gathered tokens hold the rest.
-    if (s.plan.sequence_parallel && s.tp > 1 && !s.plan.recompute_expert && (s.all_to_all || (sharing && apart))) {
-        result.saved = sharing && apart ? gather_over_tp(b, outer, Carries::kSavedInput)
-                                        : enter_experts(b, outer, Carries::kSavedInput);
+    // The rank's slice of the sequence is all that is kept, unless the gathered tokens hold the rest: these are gone
+    // when weights have waited.
+    const bool is_sliced = s.plan.sequence_parallel && s.tp > 1;
+    if (is_sliced && b.block() == BlockKind::kBackwardWeight && sharing) {
+        b.set_phase(Phase::kBackwardWeight);
+        result.saved =
+            apart ? gather_over_tp(b, outer, Carries::kSavedInput) : enter_experts(b, outer, Carries::kSavedInput);
+        b.set_phase(Phase::kBackwardInput);
+    } else if (is_sliced && !s.plan.recompute_expert && (s.all_to_all || (sharing && apart && !b.splits_backward()))) {
+        result.saved = sharing && apart && !b.splits_backward() ? gather_over_tp(b, outer, Carries::kSavedInput)
+                                                                : enter_experts(b, outer, Carries::kSavedInput);
     }
     if (!sharing) {
         return result;

@@ -180,8 +180,13 @@ Value dense_inner_forward(BlockBuilder& b, Value x) {
 /// weight gradients of its first layers need it gathered once more.
 Value saved_input(BlockBuilder& b, Value after, bool recomputed) {
     const models::Plan& plan = b.shapes().plan;
-    return plan.sequence_parallel && plan.tp > 1 && !recomputed ? gather_over_tp(b, after, Carries::kSavedInput)
-                                                                : kNoValue;
+    if (!plan.sequence_parallel || plan.tp == 1 || (recomputed && !b.splits_backward())) {
+        return kNoValue;
+    }
+    b.set_phase(b.splits_backward() ? Phase::kBackwardWeight : Phase::kBackwardInput);
+    const Value gathered = gather_over_tp(b, after, Carries::kSavedInput);
+    b.set_phase(Phase::kBackwardInput);
+    return gathered;
 }
 
 /// Backward of one linear layer: the gradient of its input, then that of its weight. Returns the former. The `first`

@@ -81,7 +81,8 @@ const char* to_string(Phase phase) {
 }
 
 const char* to_string(BlockKind kind) {
-    static constexpr std::array<const char*, 3> kNames{"forward", "backward", "optimizer"};
+    static constexpr std::array<const char*, 5> kNames{"forward", "backward", "backward_input", "backward_weight",
+                                                       "optimizer"};
     return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -86,7 +86,8 @@ std::uint32_t build_optimizer_block(BlockBuilder& b, const models::Layout& layou
         world_all_reduce(b, layout.tiles, Carries::kHealth);
     }
     Value reduced = gradients_reduced ? kNoValue : emit_gradient_reduction(b, layout, p);
-    if (s.workload.tied_embeddings && s.plan.pp > 1 && (stage == 0 || stage == s.plan.pp - 1)) {
+    const int head_stage = stage_of(s.plan, last_virtual_stage_of(s.plan));
+    if (s.workload.tied_embeddings && head_stage > 0 && (stage == 0 || stage == head_stage)) {
         const double elements = count_parameters(s.workload).embedding / s.plan.tp;
         reduced = b.communicate(OpKind::kTiedEmbeddingAllReduce, Stream::kDp, CommKind::kSend,
                                 stage == 0 ? models::GroupKind::kPreviousStage : models::GroupKind::kNextStage, 2,

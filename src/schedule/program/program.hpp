@@ -11,6 +11,8 @@
 #include "models/plan.hpp"
 #include "models/stack.hpp"
 #include "models/workload.hpp"
+#include "schedule/orders/pass_order.hpp"
+#include "schedule/orders/stage_places.hpp"
 #include "schedule/program/communication.hpp"
 
 namespace auspex::schedule {
@@ -131,15 +133,32 @@ struct Operation {
     return op.comm != CommKind::kNone && op.group == models::GroupKind::kWorld;
 }
 
-enum class BlockKind : std::uint8_t { kForward, kBackward, kOptimizer };
+/// kBackward: gradients of inputs and weights in one pass. Where they are apart, kBackwardInput leaves what
+/// kBackwardWeight reads: gradients of linear layers' weights and of experts; those of norms, router, embedding and LM
+/// head are in kBackwardInput.
+enum class BlockKind : std::uint8_t { kForward, kBackward, kBackwardInput, kBackwardWeight, kOptimizer };
 [[nodiscard]] const char* to_string(BlockKind kind);
+/// The gradients of an operation's weights are in kBackwardWeight where passes are apart.
+[[nodiscard]] constexpr bool weights_can_wait(OpKind kind) {
+    return kind != OpKind::kRouter && kind != OpKind::kLmHead && kind != OpKind::kEmbedding;
+}
+[[nodiscard]] constexpr bool is_backward(BlockKind kind) {
+    return kind == BlockKind::kBackward || kind == BlockKind::kBackwardInput || kind == BlockKind::kBackwardWeight;
+}
 
-/// A template of operations: the forward or backward pass of one micro-batch through one model chunk, or the optimizer
-/// step.
+/// Of a block of a pass.
+[[nodiscard]] constexpr PassKind pass_of(BlockKind kind) {
+    return kind == BlockKind::kForward          ? PassKind::kForward
+           : kind == BlockKind::kBackwardInput  ? PassKind::kBackwardInput
+           : kind == BlockKind::kBackwardWeight ? PassKind::kBackwardWeight
+                                                : PassKind::kBackward;
+}
+
+/// A template of operations: a pass of one micro-batch through one model chunk, or the optimizer step.
 struct Block {
     BlockKind kind = BlockKind::kForward;
     int chunk = 0;                  ///< virtual stage index on its role
-    bool last_micro_batch = false;  ///< backward: gradients are complete after it and may be reduced
+    bool last_micro_batch = false;  ///< gradients are complete after it and may be reduced
     std::uint32_t op_begin = 0, op_end = 0;
 };
 
@@ -183,17 +202,6 @@ struct Program {
         return {kernels.data() + op.kernel_begin, op.kernel_end - op.kernel_begin};
     }
 };
-
-/// v = chunk * pp + stage: the order in which a micro-batch passes the chunks of all stages.
-[[nodiscard]] constexpr int virtual_stage_of(const models::Plan& plan, int chunk, int stage) {
-    return chunk * plan.pp + stage;
-}
-/// The one with the head.
-[[nodiscard]] constexpr int last_virtual_stage_of(const models::Plan& plan) {
-    return virtual_stage_of(plan, plan.virtual_stages - 1, plan.pp - 1);
-}
-/// The stage that has it.
-[[nodiscard]] constexpr int stage_of(int virtual_stage, int pp) { return virtual_stage % pp; }
 
 /// Layers [first, last) of each virtual stage: those of plan.stage_layers, or dealt as evenly as they go (layers_dealt,
 /// kEven).
@@ -247,37 +255,15 @@ struct StageMessage {
 /// True where buckets of gradients are summed as they fill in the last backward passes.
 [[nodiscard]] bool reduces_buckets(const models::Plan& plan, const models::Stack& stack);
 
-/// Builds the step's program. `only_stage`: its blocks and its order alone, the other roles are empty; below 0: all.
-/// Requires a resolved plan. Throws InputError where plan.overlap asks for what the stack
+/// Builds the step's program. Requires a resolved plan. Throws InputError where plan.overlap asks for what the stack
 /// cannot do.
 [[nodiscard]] Program build_program(const models::Workload& workload, const models::Plan& plan,
-                                    const models::Stack& stack, const models::Layout& layout, int only_stage = -1);
-
-/// The order in which a stage runs its passes: pairs of (is backward, chunk, micro-batch).
-struct Pass {
-    bool backward = false;
-    int chunk = 0;
-    int micro_batch = 0;
-};
-/// gpipe: all forwards, then all backwards in the same order. 1f1b: warm-up of min(pp - 1 - stage, m) forwards, then
-/// one forward and one backward alternately. interleaved-1f1b: Megatron's order over virtual stages (arXiv:2104.04473),
-/// warm-up 2 (pp - 1 - stage) + (virtual_stages - 1) pp.
-class PassOrder {
- public:
-    PassOrder(const models::Plan& plan, int stage);
-    [[nodiscard]] int size() const { return 2 * passes_; }
-    /// Number i of `size()`.
-    [[nodiscard]] Pass operator[](int i) const;
-
- private:
-    [[nodiscard]] Pass pass(int i, bool backward) const;
-
-    int pp_, chunks_, passes_;  ///< passes_: forward ones
-    int ahead_;                 ///< forward ones before passes alternate
-    bool interleaved_;
-};
-/// All of it.
-[[nodiscard]] std::vector<Pass> pipeline_order(const models::Plan& plan, int stage);
+                                    const models::Stack& stack, const models::Layout& layout);
+/// The blocks of one stage, whose role runs each of them once, micro-batch 0; the other roles are empty. For what asks
+/// of passes one by one: backward passes are there whole and, where the schedule splits them, in parts, and so are
+/// those of the last micro-batch where they differ.
+[[nodiscard]] Program build_stage_blocks(const models::Workload& workload, const models::Plan& plan,
+                                         const models::Stack& stack, const models::Layout& layout, int stage);
 
 /// Throws std::logic_error naming the first defect: a dependency cycle, a send without its receive (or two), world
 /// operations that differ in kind, bytes or what they carry between roles, a pass that is missing. `build_program`

@@ -61,7 +61,8 @@ StageParameters head_parameters(const models::Workload& workload, const models::
         return {};
     }
     const models::ParameterCount all = count_parameters(workload);
-    const bool copy = workload.tied_embeddings && last > 0;  // the first stage's table, kept a second time
+    // Tied: the first stage's table, kept a second time elsewhere.
+    const bool copy = workload.tied_embeddings && stage_of(plan, last) > 0;
     const double norm = norm_parameters(workload, workload.hidden_size);
     return {(copy ? all.embedding : all.lm_head) / plan.tp + norm, 0, 2, part_of_slices(plan, norm)};
 }

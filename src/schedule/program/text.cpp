@@ -61,7 +61,7 @@ std::string program_text(const Program& program) {
             if (block.kind == BlockKind::kOptimizer) {
                 out += " optimizer=" + std::to_string(use.block);
             } else {
-                out += std::string(block.kind == BlockKind::kForward ? " F" : " B") + std::to_string(block.chunk) +
+                out += std::string(" ") + "FBIW"[static_cast<std::size_t>(block.kind)] + std::to_string(block.chunk) +
                        "." + std::to_string(use.micro_batch) + "=" + std::to_string(use.block);
             }
         }

@@ -262,7 +262,7 @@ void Player<Sharing>::end_task(std::uint32_t a, std::size_t stream, Picoseconds 
     if (task.type == Task::Type::kCompute) {
         account_compute(actor, at);
     }
-    if (block_of(actor, state.block_use).kind == schedule::BlockKind::kBackward) {
+    if (is_backward(block_of(actor, state.block_use).kind)) {
         forward_backward_ = std::max(forward_backward_, at);
     }
     if (task.type == Task::Type::kTransfer) {

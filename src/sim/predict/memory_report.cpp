@@ -6,7 +6,9 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
@@ -70,10 +72,23 @@ std::optional<int> chunk_of(const models::Inputs& inputs, const SimulatedStep& s
     }
 }
 
+/// Chunks and micro-batches whose backward passes are in two parts.
+std::set<std::pair<int, int>> split_passes(const schedule::Program& program, int stage) {
+    std::set<std::pair<int, int>> found;
+    for (const schedule::BlockUse& use : program.roles[static_cast<std::size_t>(stage)].order) {
+        const schedule::Block& block = program.blocks[use.block];
+        if (block.kind == schedule::BlockKind::kBackwardInput) {
+            found.emplace(block.chunk, use.micro_batch);
+        }
+    }
+    return found;
+}
+
 std::map<PassKey, Times> times_of_passes(const models::Inputs& inputs, const SimulatedStep& step, int stage,
                                          const schedule::Timeline& timeline, std::uint32_t compute) {
     using schedule::BlockKind, schedule::Phase;
     std::map<PassKey, Times> times;
+    const std::set<std::pair<int, int>> in_parts = split_passes(step.program, stage);
     for (const schedule::Span& span : timeline.spans) {
         const auto phase = static_cast<Phase>(span.name % schedule::kPhaseCount);
         const bool is_pass = phase != Phase::kOptimizer;
@@ -81,9 +96,14 @@ std::map<PassKey, Times> times_of_passes(const models::Inputs& inputs, const Sim
         if (span.track != compute || !chunk) {
             continue;
         }
+        const bool is_split = in_parts.contains({*chunk, span.micro_batch});
+        const bool waits = phase == Phase::kBackwardWeight &&
+                           weights_can_wait(static_cast<schedule::OpKind>(span.name / schedule::kPhaseCount));
         const BlockKind kind = !is_pass                   ? BlockKind::kOptimizer
                                : phase == Phase::kForward ? BlockKind::kForward
-                                                          : BlockKind::kBackward;
+                               : !is_split                ? BlockKind::kBackward
+                               : waits                    ? BlockKind::kBackwardWeight
+                                                          : BlockKind::kBackwardInput;
         Times& pass = times[{kind, *chunk, span.micro_batch}];
         pass.begin = std::min(pass.begin, span.start);
         pass.end = std::max(pass.end, span.end);

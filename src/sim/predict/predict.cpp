@@ -248,6 +248,9 @@ void add_notes(Prediction& p, const models::Inputs& inputs, const SimulatedStep&
         p.notes.push_back("the constants of stack " + stack.name + " come from " + stack.measured_on +
                           " and are used on " + inputs.machine.name + " unchanged");
     }
+    if (step.plan.pp > 1) {
+        note_what_if(p, stack, stack.offers_schedules, "schedule", to_string(step.plan.schedule));
+    }
     note_what_if(p, stack, stack.offers_optimizers, "optimizer", to_string(step.plan.optimizer));
     if (inputs.workload.num_experts > 0) {
         note_what_if(p, stack, stack.offers_expert_kernels, "expert_kernels", to_string(step.plan.expert_kernels));

@@ -12,6 +12,8 @@ constexpr auto kExperts = VerifyModel::kExperts;
 constexpr auto kDense = VerifyModel::kDense;
 constexpr auto kGlobalLoss = VerifyModel::kGlobalLoss;
 constexpr const char *kGpipe = "gpipe", *k1f1b = "1f1b", *kInterleaved = "interleaved-1f1b";
+constexpr const char *kZbH1 = "zb-h1", *kZbH2 = "zb-h2", *kZbv = "zbv", *kVHalf = "v-half", *kVMin = "v-min",
+                     *kDualPipeV = "dualpipev";
 constexpr const char *kReplicated = "replicated", *kSharded = "sharded", *kEpAware = "ep-aware";
 constexpr const char *kSent = "alltoall", *kGathered = "allgather-reducescatter";
 constexpr const char *kLoop = "loop", *kGrouped = "grouped", *kFused = "fused";
@@ -54,6 +56,31 @@ std::vector<VerifyLayout> make_layouts() {
         {kDense, 2, 1, 2, 2, 2, kWhole, 1, kInterleaved, kAttention, kSharded, kSent, kGrouped},
         {kDense, 2, 1, 4, 2, 1, kSliced, 1, kGpipe, kNothing, kEpAware, kSent, kGrouped},
         {kGlobalLoss, 2, 2, 2, 2, 2, kSliced, 1, kInterleaved, kAll, kEpAware, kSent, kFused},
+        {kExperts, 1, 1, 1, 2, 1, kWhole, 1, kZbH1, kNothing, kSharded, kSent, kGrouped},
+        {kExperts, 1, 1, 1, 2, 2, kWhole, 1, kZbv, kNothing, kSharded, kSent, kFused},
+        {kExperts, 1, 2, 1, 2, 2, kWhole, 1, kDualPipeV, kNothing, kEpAware, kSent, kGrouped},
+        {kDense, 1, 1, 2, 4, 1, kSliced, 1, kZbH2, kNothing, kSharded, kSent, kGrouped},
+        {kExperts, 2, 1, 1, 2, 1, kWhole, 1, kZbH2, kAll, kSharded, kSent, kLoop},
+        {kExperts, 1, 2, 1, 2, 1, kWhole, 1, kZbH1, kExpert, kEpAware, kGathered, kGrouped},
+        {kExperts, 1, 2, 2, 2, 2, kSliced, 1, kZbv, kHalves, kSharded, kGathered, kFused},
+        {kExperts, 1, 1, 2, 2, 2, kWhole, 1, kVHalf, kAttention, kReplicated, kSent, kFused},
+        {kExperts, 1, 2, 1, 2, 2, kWhole, 1, kVMin, kNorm, kEpAware, kSent, kLoop},
+        {kExperts, 1, 1, 2, 2, 2, kSliced, 1, kDualPipeV, kAll, kSharded, kGathered, kGrouped},
+        {kExperts, 1, 1, 1, 4, 1, kWhole, 1, kZbH2, kNothing, kSharded, kSent, kGrouped},
+        {kExperts, 1, 4, 1, 2, 1, kWhole, 1, kZbH1, kNothing, kEpAware, kSent, kFused},
+        {kExperts, 2, 2, 2, 2, 1, kSliced, 1, kZbH1, kNothing, kEpAware, kSent, kFused},
+        {kExperts, 2, 2, 1, 4, 1, kWhole, 1, kZbH2, kHalves, kSharded, kSent, kGrouped},
+        {kExperts, 2, 1, 2, 2, 2, kWhole, 1, kZbv, kAll, kSharded, kSent, kLoop},
+        {kExperts, 2, 1, 1, 2, 2, kWhole, 1, kVHalf, kNothing, kReplicated, kGathered, kGrouped},
+        {kExperts, 1, 2, 4, 2, 2, kSliced, 1, kVMin, kExpert, kEpAware, kSent, kFused},
+        {kExperts, 2, 1, 4, 2, 2, kSliced, 1, kDualPipeV, kNothing, kSharded, kSent, kGrouped},
+        {kDense, 2, 1, 2, 2, 1, kWhole, 1, kZbH1, kAll, kSharded, kSent, kGrouped},
+        {kDense, 1, 1, 1, 2, 2, kWhole, 1, kZbv, kAttention, kReplicated, kSent, kGrouped},
+        {kDense, 2, 1, 1, 2, 2, kWhole, 1, kVHalf, kAll, kEpAware, kSent, kGrouped},
+        {kDense, 1, 1, 4, 2, 2, kSliced, 1, kVMin, kNothing, kSharded, kSent, kGrouped},
+        {kDense, 2, 1, 2, 2, 2, kSliced, 1, kDualPipeV, kNorm, kEpAware, kSent, kGrouped},
+        {kGlobalLoss, 1, 2, 1, 2, 1, kWhole, 1, kZbH1, kNothing, kEpAware, kGathered, kGrouped},
+        {kGlobalLoss, 2, 1, 2, 2, 1, kSliced, 1, kZbH2, kAll, kSharded, kSent, kFused},
     };
 }
 

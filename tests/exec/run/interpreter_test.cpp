@@ -61,7 +61,7 @@ models::Plan pipeline_plan(models::ScheduleKind schedule) {
     plan.pp = 2;
     plan.micro_batches = 4;
     plan.schedule = schedule;
-    plan.virtual_stages = schedule == models::ScheduleKind::kInterleaved1f1b ? 2 : 1;
+    plan.virtual_stages = schedule == models::ScheduleKind::kInterleaved1f1b || is_v_shaped(schedule) ? 2 : 1;
     return plan;
 }
 
@@ -90,10 +90,37 @@ TEST(DenseLayouts, tied_table_over_tp) {
 }
 
 TEST(DenseLayouts, pp_in_every_order) {
-    for (const models::ScheduleKind schedule :
-         {models::ScheduleKind::kGpipe, models::ScheduleKind::k1f1b, models::ScheduleKind::kInterleaved1f1b}) {
-        expect_same_step(deep(dense_model()), pipeline_plan(schedule));
+    for (const models::ScheduleKind schedule : models::kScheduleKinds) {
+        SCOPED_TRACE(to_string(schedule));
+        models::Plan plan = pipeline_plan(schedule);
+        models::Workload w = deep(dense_model());
+        expect_same_step(w, plan);
+        w.qk_norm = true;
+        expect_same_step(w, recomputed(plan));
+        plan.tp = plan.etp = 2;
+        expect_same_step(w, plan);
+        plan.sequence_parallel = true;
+        expect_same_step(w, plan);
+        expect_same_step(w, recomputed(plan));
     }
+}
+
+TEST(DenseLayouts, pp_of_four_stages_in_orders_with_weight_gradients_apart) {
+    models::Workload w = dense_model();
+    w.layers = 9;
+    for (const models::ScheduleKind schedule : models::kScheduleKinds) {
+        SCOPED_TRACE(to_string(schedule));
+        models::Plan plan = pipeline_plan(schedule);
+        plan.pp = 4;
+        plan.micro_batches = 12;
+        expect_same_step(w, plan);
+    }
+}
+
+TEST(DenseLayouts, a_v_has_both_ends_of_a_tied_table_on_one_rank) {
+    models::Workload w = deep(dense_model());
+    w.tied_embeddings = true;
+    expect_same_step(w, pipeline_plan(models::ScheduleKind::kZbv));
 }
 
 TEST(DenseLayouts, pp_of_three_stages_with_uneven_layers) {
@@ -159,6 +186,22 @@ TEST(MixtureLayouts, ep_tp_and_dp_together) {
         models::Plan plan = split_plan(sequence_parallel);
         plan.ep = plan.dp = 2;
         for_each_expert_choice(plan, [](const models::Plan& p) { expect_same_step(mixture_model(), p); });
+    }
+}
+
+TEST(MixtureLayouts, weight_gradients_of_experts_wait_in_every_dispatch_and_kernel) {
+    models::Workload w = deep(mixture_model());
+    w.first_dense_layers = 1, w.intermediate_size = 12;
+    for (const models::ScheduleKind schedule : {models::ScheduleKind::kZbH2, models::ScheduleKind::kZbv}) {
+        for (const int ep : {1, 2, 4}) {
+            models::Plan plan = pipeline_plan(schedule);
+            plan.ep = ep;
+            for_each_expert_choice(plan, [&](const models::Plan& p) { expect_same_step(w, p); });
+        }
+        models::Plan sliced = pipeline_plan(schedule);
+        sliced.tp = sliced.etp = sliced.ep = 2;
+        sliced.sequence_parallel = true;
+        for_each_expert_choice(sliced, [&](const models::Plan& p) { expect_same_step(w, p); });
     }
 }
 

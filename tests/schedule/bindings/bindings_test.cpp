@@ -113,7 +113,7 @@ TEST(Bindings, plans_that_have_no_calls) {
     expect_line(with([](models::Plan& p) { p.overlap_dp = true; }),
                 "operation gradient_reduce_dense: overlap of dp beside compute is not bound");
     expect_line(with([](models::Plan& p) { p.pp = 2; }, true),
-                "operation tied_embedding_all_reduce: tied embeddings are bound on one virtual stage only");
+                "operation tied_embedding_all_reduce: tied embeddings are bound on one stage only");
     expect_line(with([](models::Plan& p) {
                     p.pp = 2;
                     p.stages = models::StageDeal::kList;

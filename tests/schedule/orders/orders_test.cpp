@@ -89,13 +89,13 @@ TEST(PipelineOrders, refuse_numbers_that_they_do_not_have) {
         }
         return "";
     };
-    EXPECT_EQ(fault({"zbv", 4, 6}), "--micro-batches: found 6; expected at least 7 for zbv on 4 ranks");
+    EXPECT_EQ(fault({"zbv", 4, 6}), "--micro-batches: found 6; expected at least 7 with zbv and pp 4");
     EXPECT_EQ(fault({"dualpipe", 3, 8}), "--pp: found 3; expected an even number with dualpipe");
     EXPECT_EQ(fault({"dualpipe", 4, 9}), "--micro-batches: found 9; expected an even number with dualpipe");
     EXPECT_EQ(fault({"interleaved-1f1b", 4, 8, 1}),
-              "--virtual-stages: found 1; expected at least 2 with interleaved-1f1b");
+              "--virtual-stages: found 1; expected 2 or more with interleaved-1f1b");
     EXPECT_EQ(fault({"interleaved-1f1b", 4, 9, 2}),
-              "--micro-batches: found 9; expected a multiple of --pp 4 with interleaved-1f1b");
+              "--micro-batches: found 9; interleaved-1f1b needs a multiple of pp 4, such as 8");
     EXPECT_NE(fault({"zb-h3", 4, 8}).find("did you mean"), std::string::npos) << fault({"zb-h3", 4, 8});
 }
 

@@ -134,10 +134,10 @@ TEST(CheckProgram, finds_world_operations_that_carry_something_else_on_one_stage
 TEST(CheckProgram, finds_a_pass_that_is_missing_and_one_that_runs_twice) {
     Program missing = toy("toy-dp4", "toy-dense");
     missing.roles[0].order.erase(missing.roles[0].order.begin());
-    expect_defect(missing, "stage 0 runs 3 different passes, not 4");
+    expect_defect(missing, "stage 0 runs micro-batch 0 of chunk 0 as B, not FB or FIW");
     Program twice = toy("toy-dp4", "toy-dense");
     twice.roles[0].order.push_back(twice.roles[0].order.front());
-    expect_defect(twice, "stage 0 runs a pass 2 times");
+    expect_defect(twice, "stage 0 runs micro-batch 0 of chunk 0 as FBF, not FB or FIW");
 }
 
 TEST(CheckProgram, finds_a_deadlock_between_stages) {

@@ -85,15 +85,18 @@ TEST(PlanSearch, finds_the_best_of_the_plans_that_pass_a_filter) {
 
 /// Steps of all plans of a space, their floors and their bounds.
 TEST(StepBound, is_never_above_the_folded_step_and_the_floor_never_above_it) {
-    int plans = 0, uneven = 0;
+    int plans = 0, uneven = 0, split = 0;
     double bounds_s = 0, steps_s = 0;
     for (std::uint64_t seed = 101; seed <= 112; ++seed) {
-        const models::Inputs inputs = drawn_inputs(seed);
+        models::Inputs inputs = drawn_inputs(seed);
+        for (const std::string_view word : models::schedule_words()) {
+            inputs.stack.offers_schedules.emplace_back(word);
+        }
         const SpaceRequest request = small_request(seed);
         const PlanSpace space(inputs, request);
         LayerCostTable table(inputs);
         Rng rng(seed);
-        for (int draw = 0; draw < 12 && space.size() > 0; ++draw) {
+        for (int draw = 0; draw < 24 && space.size() > 0; ++draw) {
             const std::size_t shape = rng.below(space.shapes().size());
             const std::vector<Candidate> choices = space.plans_of(shape);
             const Candidate plan = choices[rng.below(choices.size())];
@@ -110,9 +113,11 @@ TEST(StepBound, is_never_above_the_folded_step_and_the_floor_never_above_it) {
             bounds_s += bound_s, steps_s += step_s;
             ++plans;
             uneven += plan.stages != models::StageDeal::kEven ? 1 : 0;
+            split += splits_backward(plan.schedule) ? 1 : 0;
         }
     }
     EXPECT_GT(plans, 100);
+    EXPECT_GT(split, 30);
     EXPECT_GT(uneven, 20);
     EXPECT_GT(bounds_s, 0.6 * steps_s) << "bounds that say little";
 }
@@ -123,7 +128,7 @@ TEST(StepBound, of_one_micro_batch_is_its_way_through_the_stages_and_back) {
     plan.pp = 2, plan.micro_batches = 1;
     const std::vector<double> forward_s{1, 2}, backward_s{3, 4}, message_s{0.1, 0}, back_s{0.2, 0};
     const std::vector<std::vector<double>> optimizer_s{{0.5}, {0.25}};
-    BoundTerms terms{forward_s, backward_s, message_s, back_s, false, optimizer_s};
+    BoundTerms terms{forward_s, backward_s, {}, {}, message_s, back_s, false, optimizer_s};
     for (const bool blocks : {false, true}) {
         terms.blocks_messages = blocks;
         // F(0) + M + F(1) + B(1) + M' + B(0) + O(0), each once

@@ -54,6 +54,7 @@ std::string what_stack_lacks(const models::Plan& plan, const models::Plan& base,
         }
     };
     check("optimizer", stack.offers_optimizers, to_string(plan.optimizer), to_string(base.optimizer));
+    check("schedule", stack.offers_schedules, to_string(plan.schedule), to_string(base.schedule));
     check("dispatch", stack.offers_dispatches, to_string(plan.dispatch), to_string(base.dispatch));
     check("expert_kernels", stack.offers_expert_kernels, to_string(plan.expert_kernels),
           to_string(base.expert_kernels));

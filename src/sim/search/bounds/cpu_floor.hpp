@@ -20,7 +20,7 @@ class CpuFloor {
     [[nodiscard]] double actions_s(const Candidate& plan) const;
 
  private:
-    using Key = std::tuple<int, models::StageDeal, int, models::OptimizerSharding, models::Dispatch,
+    using Key = std::tuple<int, bool, bool, models::StageDeal, int, models::OptimizerSharding, models::Dispatch,
                            models::ExpertKernels, bool>;
     const models::Inputs& inputs_;
     std::map<Key, double> kernels_;

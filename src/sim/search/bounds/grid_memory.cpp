@@ -30,14 +30,15 @@ double GridMemory::floor_bytes(const Candidate& c) {
     const LayerCosts& costs = table_.of(c);
     const std::vector<PartCounts>& parts = table_.parts_of(c);
     std::vector<double> kept_bytes;  // by chunk
+    const models::Plan plan = plan_of_passes(c);
     for (int chunk = 0; chunk < c.virtual_stages; ++chunk) {
-        const PartCounts& counts = parts[static_cast<std::size_t>(chunk * c.pp)];
+        const PartCounts& counts = parts[static_cast<std::size_t>(schedule::virtual_stage_of(plan, chunk, 0))];
         kept_bytes.push_back(counts[static_cast<std::size_t>(Part::kDense)] * costs.dense_kept_bytes +
                              counts[static_cast<std::size_t>(Part::kExperts)] * costs.experts_kept_bytes);
     }
-    const schedule::PassOrder order(plan_of_passes(c), 0);
+    const schedule::PassOrder order(plan, 0);
     double bytes = std::accumulate(fixed.begin(), fixed.end(), inputs_.machine.tile.reserved_bytes);
-    for (int i = 0; i < order.size() && !order[i].backward; ++i) {
+    for (int i = 0; i < order.size() && order[i].is_forward(); ++i) {
         bytes += kept_bytes[static_cast<std::size_t>(order[i].chunk)];
     }
     return bytes * kBelow;
@@ -56,7 +57,8 @@ double GridMemory::peak_bytes(const Candidate& candidate, double enough) {
 }
 
 const schedule::FixedBytes& GridMemory::fixed_of(const Candidate& c, int stage) {
-    const auto [fixed, is_new] = fixed_.try_emplace({c.virtual_stages, c.stages, c.optimizer, stage});
+    const auto [fixed, is_new] =
+        fixed_.try_emplace({c.virtual_stages, is_v_shaped(c.schedule), c.stages, c.optimizer, stage});
     if (is_new) {
         fixed->second =
             schedule::even_fixed_bytes(inputs_.workload, resolved(inputs_, c), inputs_.stack, layout_, stage);
@@ -67,9 +69,9 @@ const schedule::FixedBytes& GridMemory::fixed_of(const Candidate& c, int stage) 
 double GridMemory::stage_bytes(const Candidate& c, const models::Plan& plan, int stage) {
     const bool is_fsdp = c.optimizer == models::OptimizerSharding::kFsdp;
     const bool reduces = schedule::reduces_buckets(plan, inputs_.stack);
-    const auto [effects, is_new] =
-        effects_.try_emplace({c.virtual_stages, c.stages, c.micro_batch_size, c.dispatch, c.expert_kernels, c.recompute,
-                              c.sequence_parallel, is_fsdp, reduces, stage});
+    const auto [effects, is_new] = effects_.try_emplace(
+        {c.virtual_stages, is_v_shaped(c.schedule), splits_backward(c.schedule), c.stages, c.micro_batch_size,
+         c.dispatch, c.expert_kernels, c.recompute, c.sequence_parallel, is_fsdp, reduces, stage});
     if (is_new) {
         effects->second = schedule::pass_effects(inputs_.workload, plan, inputs_.stack, layout_, stage, heaviest_rank_);
     }

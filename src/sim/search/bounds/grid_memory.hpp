@@ -23,8 +23,8 @@ class GridMemory {
     [[nodiscard]] double peak_bytes(const Candidate& plan, double enough = std::numeric_limits<double>::infinity());
 
  private:
-    using EffectsKey =
-        std::tuple<int, models::StageDeal, int, models::Dispatch, models::ExpertKernels, int, bool, bool, bool, int>;
+    using EffectsKey = std::tuple<int, bool, bool, models::StageDeal, int, models::Dispatch, models::ExpertKernels, int,
+                                  bool, bool, bool, int>;
     [[nodiscard]] double stage_bytes(const Candidate& candidate, const models::Plan& plan, int stage);
 
     [[nodiscard]] const schedule::FixedBytes& fixed_of(const Candidate& candidate, int stage);
@@ -34,7 +34,7 @@ class GridMemory {
     models::Layout layout_;
     double heaviest_rank_ = 1;
     std::map<EffectsKey, schedule::PassEffects> effects_;
-    std::map<std::tuple<int, models::StageDeal, models::OptimizerSharding, int>, schedule::FixedBytes> fixed_;
+    std::map<std::tuple<int, bool, models::StageDeal, models::OptimizerSharding, int>, schedule::FixedBytes> fixed_;
 };
 
 }  // namespace auspex::search

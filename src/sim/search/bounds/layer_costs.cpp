@@ -23,11 +23,12 @@ models::Workload short_model(models::Workload model) {
 }
 
 /// The candidate's plan for it: one micro-batch, as few replicas as the grid allows.
-models::Plan short_plan(const Candidate& c, const models::Plan& base, const models::Workload& model) {
+models::Plan short_plan(const Candidate& c, const models::Plan& base, const models::Workload& model,
+                        models::ScheduleKind schedule) {
     models::Plan plan = plan_of(c, base);
     plan.pp = model.layers;
     plan.virtual_stages = plan.micro_batches = 1;
-    plan.schedule = models::ScheduleKind::k1f1b;
+    plan.schedule = schedule;
     plan.routing = {};
     plan.stages = models::StageDeal::kEven;
     plan.stage_layers.clear();
@@ -82,23 +83,38 @@ PartCosts difference(const PartCosts& more, const PartCosts& layer) {
     return rest;
 }
 
-LayerCosts costs_of(const models::Inputs& inputs, const Candidate& candidate) {
-    const models::Workload model = short_model(inputs.workload);
-    const models::Plan plan = short_plan(candidate, inputs.plan, model);
-    const schedule::Program program =
-        schedule::build_program(model, plan, inputs.stack, rank_grid(plan, tiles_of(plan)));
+/// A kind of pass of the short model, by part.
+PassCosts pass_costs(const models::Inputs& inputs, const models::Workload& model, const models::Plan& plan,
+                     const schedule::Program& program, schedule::BlockKind kind) {
     const double slowdown = predict::slowest_of_groups(inputs.machine.tile, plan);
+    PassCosts parts;
+    const auto part = [&parts](Part which) -> PartCosts& { return parts[static_cast<std::size_t>(which)]; };
+    const auto pass = [&](int stage) { return pass_of(inputs, program, stage, kind, slowdown); };
+    const StagePass early = pass(1), late = pass(plan.pp - 2);
+    part(model.is_moe_layer(1) ? Part::kExperts : Part::kDense) = early.all;
+    part(model.is_moe_layer(plan.pp - 2) ? Part::kExperts : Part::kDense) = late.all;
+    part(Part::kEmbedding) = difference(pass(0).all, early.all);
+    part(Part::kHead) = difference(pass(plan.pp - 1).all, late.all);
+    part(Part::kEvery).compute_s = early.host_sync_s;
+    return parts;
+}
+
+LayerCosts costs_of(const models::Inputs& inputs, const Candidate& candidate) {
+    using schedule::BlockKind;
+    const models::Workload model = short_model(inputs.workload);
+    const auto program_with = [&](const models::Plan& plan) {
+        return schedule::build_program(model, plan, inputs.stack, rank_grid(plan, tiles_of(plan)));
+    };
+    const models::Plan plan = short_plan(candidate, inputs.plan, model, models::ScheduleKind::k1f1b);
+    const schedule::Program program = program_with(plan);
     LayerCosts costs;
-    for (const schedule::BlockKind kind : {schedule::BlockKind::kForward, schedule::BlockKind::kBackward}) {
-        std::array<PartCosts, kParts>& parts = kind == schedule::BlockKind::kForward ? costs.forward : costs.backward;
-        const auto part = [&parts](Part which) -> PartCosts& { return parts[static_cast<std::size_t>(which)]; };
-        const auto pass = [&](int stage) { return pass_of(inputs, program, stage, kind, slowdown); };
-        const StagePass early = pass(1), late = pass(plan.pp - 2);
-        part(model.is_moe_layer(1) ? Part::kExperts : Part::kDense) = early.all;
-        part(model.is_moe_layer(plan.pp - 2) ? Part::kExperts : Part::kDense) = late.all;
-        part(Part::kEmbedding) = difference(pass(0).all, early.all);
-        part(Part::kHead) = difference(pass(plan.pp - 1).all, late.all);
-        part(Part::kEvery).compute_s = early.host_sync_s;
+    costs.forward = pass_costs(inputs, model, plan, program, BlockKind::kForward);
+    costs.backward = pass_costs(inputs, model, plan, program, BlockKind::kBackward);
+    if (splits_backward(candidate.schedule)) {
+        const models::Plan split = short_plan(candidate, inputs.plan, model, models::ScheduleKind::kZbH1);
+        const schedule::Program in_parts = program_with(split);
+        costs.input = pass_costs(inputs, model, split, in_parts, BlockKind::kBackwardInput);
+        costs.weight = pass_costs(inputs, model, split, in_parts, BlockKind::kBackwardWeight);
     }
     for (const int layer : {1, plan.pp - 2}) {
         const auto kept = static_cast<double>(kept_bytes(model, plan, inputs.stack, program, layer));
@@ -126,8 +142,16 @@ std::vector<PartCounts> parts_dealt(const models::Workload& model, const std::ve
 }  // namespace
 
 const LayerCosts& LayerCostTable::of(const Candidate& c) {
-    const Key key{
-        c.tp, c.etp, c.ep, c.cp, c.micro_batch_size, c.dispatch, c.expert_kernels, c.recompute, c.sequence_parallel};
+    const Key key{c.tp,
+                  c.etp,
+                  c.ep,
+                  c.cp,
+                  c.micro_batch_size,
+                  c.dispatch,
+                  c.expert_kernels,
+                  c.recompute,
+                  c.sequence_parallel,
+                  splits_backward(c.schedule)};
     const auto found = known_.find(key);
     return found != known_.end() ? found->second : known_.emplace(key, costs_of(inputs_, c)).first->second;
 }

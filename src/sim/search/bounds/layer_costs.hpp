@@ -25,8 +25,10 @@ struct PartCosts {
     double compute_s = 0;  ///< kernels, launches and host waits, at the pace of the slowest of a group
     std::vector<schedule::Operation> communications;  ///< over tp, cp and ep; indices into programs mean nothing
 };
+using PassCosts = std::array<PartCosts, kParts>;
 struct LayerCosts {
-    std::array<PartCosts, kParts> forward, backward;
+    PassCosts forward, backward;
+    PassCosts input, weight;                              ///< of schedules that split backward passes, else empty
     double dense_kept_bytes = 0, experts_kept_bytes = 0;  ///< that a layer keeps of a micro-batch for its backward pass
 };
 
@@ -40,7 +42,7 @@ class LayerCostTable {
     [[nodiscard]] const std::vector<PartCounts>& parts_of(const Candidate& candidate);
 
  private:
-    using Key = std::tuple<int, int, int, int, int, models::Dispatch, models::ExpertKernels, int, bool>;
+    using Key = std::tuple<int, int, int, int, int, models::Dispatch, models::ExpertKernels, int, bool, bool>;
     const models::Inputs& inputs_;
     std::map<Key, LayerCosts> known_;
     std::map<std::pair<int, models::StageDeal>, std::vector<PartCounts>> parts_;  ///< by number of virtual stages

@@ -15,10 +15,10 @@ double sum_of(const std::vector<double>& parts) { return std::accumulate(parts.b
 /// Goes through the passes of all stages in an order that messages allow.
 class PassWalk {
  public:
-    PassWalk(const Candidate& candidate, const BoundTerms& terms) : c_(candidate), terms_(terms) {
-        const models::Plan plan = plan_of_passes(c_);
+    PassWalk(const Candidate& candidate, const BoundTerms& terms)
+        : c_(candidate), plan_(plan_of_passes(candidate)), terms_(terms) {
         for (int stage = 0; stage < c_.pp; ++stage) {
-            stages_.push_back({schedule::PassOrder(plan, stage)});
+            stages_.push_back({schedule::PassOrder(plan_, stage)});
         }
         const std::size_t messages =
             static_cast<std::size_t>(c_.pp * c_.virtual_stages) * static_cast<std::size_t>(c_.micro_batches);
@@ -59,29 +59,48 @@ class PassWalk {
         const int last = c_.pp * c_.virtual_stages - 1;
         for (; own.next < own.order.size(); ++own.next) {
             const schedule::Pass pass = own.order[own.next];
-            const int v = pass.chunk * c_.pp + stage;
-            const bool receives = pass.backward ? v < last : v > 0, sends = pass.backward ? v > 0 : v < last;
+            const int v = schedule::virtual_stage_of(plan_, pass.chunk, stage);
+            const bool forward = pass.is_forward(), is_apart = pass.kind == schedule::PassKind::kBackwardWeight;
+            const bool receives = !is_apart && (forward ? v > 0 : v < last);
             double begin_s = own.free_s;
             if (receives) {
-                const double message_s = (pass.backward ? arrived_back_ : arrived_)[index_of(v, pass)];
+                const double message_s = (forward ? arrived_ : arrived_back_)[index_of(v, pass)];
                 if (message_s == kNever) {
                     return;
                 }
                 begin_s = std::max(begin_s, message_s);
             }
-            const auto at = static_cast<std::size_t>(v);
-            own.free_s = begin_s + (pass.backward ? terms_.backward_s : terms_.forward_s)[at];
-            if (sends) {
-                const int to = pass.backward ? v - 1 : v + 1;
-                own.sent_s =
-                    std::max(own.free_s, own.sent_s) + (pass.backward ? terms_.back_s[at - 1] : terms_.message_s[at]);
-                own.free_s = terms_.blocks_messages ? own.sent_s : own.free_s;
-                (pass.backward ? arrived_back_ : arrived_)[index_of(to, pass)] = own.sent_s;
-                if (to % c_.pp != stage) {
-                    runnable.push_back(to % c_.pp);
-                }
+            own.free_s = begin_s + times_of(pass.kind)[static_cast<std::size_t>(v)];
+            if (!is_apart && (forward ? v < last : v > 0)) {
+                send(own, pass, v, runnable);
             }
         }
+    }
+
+    void send(Stage& own, const schedule::Pass& pass, int v, std::vector<int>& runnable) {
+        const bool forward = pass.is_forward();
+        const int to = forward ? v + 1 : v - 1;
+        const int there = schedule::stage_of(plan_, to);
+        double& arrival_s = (forward ? arrived_ : arrived_back_)[index_of(to, pass)];
+        if (there == schedule::stage_of(plan_, v)) {
+            arrival_s = own.free_s;
+            return;
+        }
+        const auto at = static_cast<std::size_t>(v);
+        own.sent_s = std::max(own.free_s, own.sent_s) + (forward ? terms_.message_s[at] : terms_.back_s[at - 1]);
+        own.free_s = terms_.blocks_messages ? own.sent_s : own.free_s;
+        arrival_s = own.sent_s;
+        runnable.push_back(there);
+    }
+
+    [[nodiscard]] std::span<const double> times_of(schedule::PassKind kind) const {
+        switch (kind) {
+            case schedule::PassKind::kForward: return terms_.forward_s;
+            case schedule::PassKind::kBackwardInput: return terms_.input_s;
+            case schedule::PassKind::kBackwardWeight: return terms_.weight_s;
+            case schedule::PassKind::kBackward: break;
+        }
+        return terms_.backward_s;
     }
 
     [[nodiscard]] std::size_t index_of(int v, const schedule::Pass& pass) const {
@@ -90,6 +109,7 @@ class PassWalk {
     }
 
     const Candidate& c_;
+    models::Plan plan_;
     const BoundTerms& terms_;
     std::vector<Stage> stages_;
     std::vector<double> arrived_, arrived_back_;  ///< by virtual stage that receives, and micro-batch
@@ -104,21 +124,34 @@ models::Plan plan_of_passes(const Candidate& c) {
     return plan;
 }
 
+namespace {
+
+/// Of the backward passes of a virtual stage, whole or in parts.
+double least_backward_s(const BoundTerms& terms, std::size_t v) {
+    return terms.input_s.empty() ? terms.backward_s[v]
+                                 : std::min(terms.backward_s[v], terms.input_s[v] + terms.weight_s[v]);
+}
+
+}  // namespace
+
 double bound_of(const Candidate& c, const BoundTerms& terms) {
     double before_s = 0, behind_s = 0, largest_s = 0;
     const double first_optimizer_s = sum_of(terms.optimizer_s.front());
+    const models::Plan plan = plan_of_passes(c);
+    const auto last = static_cast<std::size_t>(schedule::last_virtual_stage_of(plan));
     for (int stage = 0; stage < c.pp; ++stage) {
         const auto s = static_cast<std::size_t>(stage);
-        const auto last = static_cast<std::size_t>(c.pp * c.virtual_stages - 1);
         double busy_s = 0;
-        for (std::size_t v = s; v <= last; v += static_cast<std::size_t>(c.pp)) {
+        for (int chunk = 0; chunk < c.virtual_stages; ++chunk) {
+            const auto v = static_cast<std::size_t>(schedule::virtual_stage_of(plan, chunk, stage));
             const double messages_s =
                 terms.blocks_messages ? (v < last ? terms.message_s[v] : 0) + (v > 0 ? terms.back_s[v - 1] : 0) : 0;
-            busy_s += (terms.forward_s[v] + terms.backward_s[v] + messages_s) * c.micro_batches;
+            busy_s += (terms.forward_s[v] + least_backward_s(terms, v) + messages_s) * c.micro_batches;
         }
         // The message behind the last pass is one of those that blocked.
         const double counted_s = terms.blocks_messages && stage > 0 ? terms.back_s[s - 1] : 0;
-        const double end_s = std::max(behind_s - counted_s + first_optimizer_s, sum_of(terms.optimizer_s[s]));
+        const double own_s = sum_of(terms.optimizer_s[s]);
+        const double end_s = terms.input_s.empty() ? std::max(behind_s - counted_s + first_optimizer_s, own_s) : own_s;
         largest_s = std::max(largest_s, before_s + busy_s + end_s);
         before_s += terms.forward_s[s] + terms.message_s[s];
         behind_s += terms.backward_s[s] + terms.back_s[s];

@@ -16,6 +16,7 @@ inline constexpr double kBelow = 1 - 1e-9;
 /// What the passes of a plan take at least.
 struct BoundTerms {
     std::span<const double> forward_s, backward_s;  ///< by virtual stage: of a pass of a micro-batch
+    std::span<const double> input_s, weight_s;      ///< of backward passes in two parts, where the schedule has them
     std::span<const double> message_s, back_s;  ///< by virtual stage: a message to the next one; one back from there
     bool blocks_messages = false;               ///< they hold their senders up
     /// By stage: the optimizer block, in parts between which all ranks wait for each other.
@@ -30,7 +31,8 @@ struct BoundTerms {
 /// where messages that block have M'(s - 1) among them already, once too often for the sum behind them.
 /// Stage s cannot begin before a micro-batch has passed the stages in front of it, nor these end before they have run
 /// the last one backward: true of every order whose last pass on each stage is a backward one of its first chunk, with
-/// input and weight gradients in one pass.
+/// input and weight gradients in one pass. Where they are apart, what stages in front have to do then is left out, and
+/// B is the shorter of the whole and both parts.
 [[nodiscard]] double bound_of(const Candidate& candidate, const BoundTerms& terms);
 
 /// Never above the folded step, nor below the closed form but for rounding. A pass begins when the one before it on its

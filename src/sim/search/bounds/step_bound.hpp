@@ -8,6 +8,7 @@
 #include "sim/network/collective/network.hpp"
 #include "sim/search/bounds/cpu_floor.hpp"
 #include "sim/search/bounds/layer_costs.hpp"
+#include "sim/search/bounds/pass_traits.hpp"
 #include "sim/search/bounds/pipeline_bound.hpp"
 
 namespace auspex::search {
@@ -51,7 +52,7 @@ class GridFloor {
     double transport_bytes_per_s_;
     std::map<models::GroupKind, std::pair<int, int>> group_;  ///< ranks, and the most of them in a node
     std::vector<bool> leaves_node_;                           ///< by stage: a message to the next one, of any rank
-    std::map<std::tuple<int, models::StageDeal, int, bool>, std::vector<double>> messages_;  ///< by virtual stage
+    std::map<std::tuple<Chunks, int, bool>, std::vector<double>> messages_;  ///< by virtual stage
     std::map<std::pair<const LayerCosts*, int>, PartTimes> times_;
     /// Of the stages: the least of each, and the most of both together.
     struct StageExtremes {
@@ -59,10 +60,9 @@ class GridFloor {
     };
     [[nodiscard]] std::array<schedule::StageParameters, kParts> parameters_of(const Candidate& plan) const;
     [[nodiscard]] const StageExtremes& extremes_of(const Candidate& plan);
-    using Chunks = std::pair<int, models::StageDeal>;  ///< of a stage, and how layers are dealt to them
     std::map<Chunks, StageExtremes> extremes_;
     // of any plan
-    std::map<int, PartTimes> least_;  ///< by micro-batch size
+    std::map<std::pair<int, bool>, PartTimes> least_;  ///< by micro-batch size, and whether backward passes are split
     std::map<Chunks, double> least_optimizer_;
 };
 
@@ -91,6 +91,7 @@ class GridBound {
     /// By virtual stage.
     struct PassTimes {
         std::vector<double> forward_s, backward_s;
+        std::vector<double> input_s, weight_s;  ///< where backward passes are split
     };
     struct MessageTimes {
         std::vector<double> next_s, back_s;
@@ -107,15 +108,14 @@ class GridBound {
     network::Network network_;
     std::map<std::tuple<schedule::CommKind, models::GroupKind, int, double, int>, double> solo_;
     /// Seconds of a pass of a stage, by part: those that were asked for.
+    using KnownTimes = std::array<std::optional<double>, kParts>;
     struct PartTimes {
-        std::array<std::optional<double>, kParts> forward_s, backward_s;
+        KnownTimes forward_s, backward_s, input_s, weight_s;
     };
     std::map<std::pair<const LayerCosts*, int>, std::vector<PartTimes>> parts_;  ///< by stage
-    std::map<std::tuple<const LayerCosts*, int, models::StageDeal, int>, PassTimes> passes_;
-    std::map<std::tuple<int, models::StageDeal, int, bool>, MessageTimes> messages_;
-    std::map<std::tuple<models::OptimizerSharding, int, models::StageDeal, bool, bool>,
-             std::vector<std::vector<double>>>
-        optimizers_;
+    std::map<std::tuple<const LayerCosts*, Chunks, int>, PassTimes> passes_;
+    std::map<std::tuple<Chunks, int, bool>, MessageTimes> messages_;
+    std::map<std::tuple<models::OptimizerSharding, Chunks, bool, bool>, std::vector<std::vector<double>>> optimizers_;
 };
 
 }  // namespace auspex::search

@@ -2,6 +2,7 @@
 #include "sim/search/space/plan_space.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <numeric>
 #include <set>
@@ -11,7 +12,7 @@
 namespace auspex::search {
 namespace {
 
-constexpr int kMaxMicroBatch = 32, kMaxVirtualStages = 8, kMaxContextParallel = 64;
+constexpr int kMaxMicroBatch = 32, kMaxContextParallel = 64;
 constexpr int kMinSlice = 4096;  // tokens of a sequence that context parallelism leaves a rank
 
 std::vector<int> divisors(int number, int most) {
@@ -63,9 +64,23 @@ int choices_that_differ(const Candidate& a, const Candidate& b) {
            (a.sequence_parallel != b.sequence_parallel ? 1 : 0);
 }
 
-template <class Choice>
+constexpr std::array kOptimizers{models::OptimizerSharding::kReplicated, models::OptimizerSharding::kSharded,
+                                 models::OptimizerSharding::kEpAware, models::OptimizerSharding::kFsdp};
+constexpr std::array kDispatches{models::Dispatch::kAllGatherReduceScatter, models::Dispatch::kAllToAll};
+constexpr std::array kKernels{models::ExpertKernels::kLoop, models::ExpertKernels::kGrouped,
+                              models::ExpertKernels::kFused};
+
+/// 1f1b first: of schedules that take the same time it is the one that is told.
+constexpr std::array kSchedules = [] {
+    auto kinds = models::kScheduleKinds;
+    std::swap(kinds[0], kinds[1]);
+    return kinds;
+}();
+
+/// Of `all`, what the stack has words for.
+template <class Choice, std::size_t Size>
 std::vector<Choice> offered(bool is_free, Choice fixed, bool what_if, const std::vector<std::string>& words,
-                            std::initializer_list<Choice> all) {
+                            const std::array<Choice, Size>& all) {
     if (!is_free) {
         return {fixed};
     }
@@ -79,17 +94,16 @@ std::vector<Choice> offered(bool is_free, Choice fixed, bool what_if, const std:
 }  // namespace
 
 PlanSpace::PlanSpace(const models::Inputs& inputs, const SpaceRequest& request) : inputs_(inputs), request_(request) {
-    using models::Dispatch, models::ExpertKernels, models::OptimizerSharding;
     const models::Plan& base = inputs.plan;
     const models::Workload& model = inputs.workload;
-    optimizers_ = offered(is_free("optimizer"), base.optimizer, request.what_if, inputs.stack.offers_optimizers,
-                          {OptimizerSharding::kReplicated, OptimizerSharding::kSharded, OptimizerSharding::kEpAware,
-                           OptimizerSharding::kFsdp});
-    dispatches_ = offered(is_free("dispatch"), base.dispatch, request.what_if, inputs.stack.offers_dispatches,
-                          {Dispatch::kAllGatherReduceScatter, Dispatch::kAllToAll});
-    kernels_ =
-        offered(is_free("expert_kernels"), base.expert_kernels, request.what_if, inputs.stack.offers_expert_kernels,
-                {ExpertKernels::kLoop, ExpertKernels::kGrouped, ExpertKernels::kFused});
+    const models::Stack& stack = inputs.stack;
+    const auto choices = [&](const char* field, auto fixed, const std::vector<std::string>& words, const auto& all) {
+        return offered(is_free(field), fixed, request.what_if, words, all);
+    };
+    optimizers_ = choices("optimizer", base.optimizer, stack.offers_optimizers, kOptimizers);
+    dispatches_ = choices("dispatch", base.dispatch, stack.offers_dispatches, kDispatches);
+    kernels_ = choices("expert_kernels", base.expert_kernels, stack.offers_expert_kernels, kKernels);
+    schedules_ = choices("schedule", base.schedule, stack.offers_schedules, kSchedules);
     const int heads = std::gcd(model.heads, model.kv_heads), experts = std::max(1, model.num_experts);
     for (const int pp : values("pp", base.pp, divisors(request.tiles, model.layers))) {
         for (const int tp : values("tp", base.tp, divisors(heads, heads))) {
@@ -178,94 +192,10 @@ void PlanSpace::add_grid(Candidate c) {
     }
 }
 
-void PlanSpace::add_schedules(Candidate c) {
-    using models::ScheduleKind;
-    const char* const why = "interleaved-1f1b needs pp > 1, micro_batches a multiple of pp, and a layer for each chunk";
-    const bool may_interleave = c.pp > 1 && c.micro_batches % c.pp == 0;
-    if (!is_free("schedule") || !is_free("virtual_stages")) {
-        c.schedule = inputs_.plan.schedule;
-        c.virtual_stages = inputs_.plan.virtual_stages;
-        if (!reject_if(c.schedule == ScheduleKind::kInterleaved1f1b &&
-                           (!may_interleave || c.pp * c.virtual_stages > inputs_.workload.layers),
-                       why)) {
-            add_deals(c);
-        }
-        return;
-    }
-    add_deals(c);
-    if (c.pp == 1) {
-        return;
-    }
-    c.schedule = ScheduleKind::kGpipe;
-    add_deals(c);
-    if (reject_if(!may_interleave, why)) {
-        return;
-    }
-    c.schedule = ScheduleKind::kInterleaved1f1b;
-    for (c.virtual_stages = 2;
-         c.virtual_stages <= kMaxVirtualStages && c.virtual_stages * c.pp <= inputs_.workload.layers;
-         ++c.virtual_stages) {
-        add_deals(c);
-    }
-}
-
-const std::vector<models::StageDeal>& PlanSpace::deals(int virtual_stages) {
-    using models::StageDeal;
-    const models::Plan& base = inputs_.plan;
-    const auto [found, is_new] = deals_.try_emplace(virtual_stages);
-    if (!is_new) {
-        return found->second;
-    }
-    if (base.stages == StageDeal::kList) {
-        if (static_cast<int>(base.stage_layers.size()) == virtual_stages) {
-            found->second = {StageDeal::kList};
-        }
-    } else if (!is_free("stages")) {
-        found->second = {base.stages};
-    } else {
-        // Where deals give the same layers it is by the one that --where leaves that they are known.
-        std::array<StageDeal, models::kNamedDeals.size()> named = models::kNamedDeals;
-        std::ranges::stable_partition(named, [&](StageDeal deal) { return leave_deal(request_.where, deal); });
-        std::set<std::vector<int>> known;
-        for (const StageDeal deal : named) {
-            const std::vector<int> layers = layers_dealt(inputs_.workload, deal, virtual_stages);
-            if (std::ranges::find(layers, 0) == layers.end() && known.insert(layers).second) {
-                found->second.push_back(deal);
-            }
-        }
-    }
-    return found->second;
-}
-
 bool PlanSpace::passes(const Candidate& plan) const {
     const auto& refuses = request_.filter.refuses;
     const auto own = [&] { return resolve_plan(plan_of(plan, inputs_.plan), inputs_.workload, request_.tiles); };
     return !refuses || refuses(inputs_.machine, inputs_.workload, own()).empty();
-}
-
-models::StageDeal PlanSpace::deal_of(const models::Plan& plan) const {
-    const int stages = plan.pp * plan.virtual_stages;
-    const auto known = deals_.find(stages);
-    if (plan.stages != models::StageDeal::kList && known != deals_.end()) {
-        const std::vector<int> layers = layers_dealt(inputs_.workload, plan.stages, stages);
-        for (const models::StageDeal deal : known->second) {
-            if (deal != models::StageDeal::kList && layers_dealt(inputs_.workload, deal, stages) == layers) {
-                return deal;
-            }
-        }
-    }
-    return plan.stages;
-}
-
-void PlanSpace::add_deals(Candidate c) {
-    const std::vector<models::StageDeal>& all = deals(c.pp * c.virtual_stages);
-    const bool is_listed = inputs_.plan.stages == models::StageDeal::kList;
-    reject_if(all.empty(), is_listed ? "stages lists the layers of another number of stages than pp * virtual_stages"
-                                     : "there are fewer layers than pp * virtual_stages");
-    for (const models::StageDeal deal : all) {
-        c.stages = deal;
-        add_shape(c);
-    }
 }
 
 void PlanSpace::add_shape(const Candidate& c) {

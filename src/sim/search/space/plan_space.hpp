@@ -25,7 +25,7 @@ struct SpaceRequest {
     int tiles = 0, global_batch = 0;  ///< global_batch: sequences of a step
     std::vector<Constraint> where;
     std::vector<std::string> fixed;  ///< fields of the plan that stay as the base has them
-    bool what_if = false;            ///< optimizers, dispatches and kernels that the stack does not offer, too
+    bool what_if = false;  ///< schedules, optimizers, dispatches and kernels that the stack does not offer, too
     PlanFilter
         filter;  ///< asked of plans that are about to be played only, as it may take long: counts have others, too
 };
@@ -36,10 +36,10 @@ struct SpaceRequest {
 /// pp up to the layers; tp, etp, ep, cp as they divide heads, expert width, experts and sequence (cp in powers of two
 /// up to 64 that leave a rank 4,096 tokens of a sequence); micro-batch sizes that divide a rank's batch, up to 32; up
 /// to 8 virtual stages; every deal of layers that a word names, of those that give the same layers the first one that
-/// `where` leaves, and none that leaves a stage without layers; every set of recomputed modules; every schedule; what
-/// the stack offers of optimizers, dispatches and expert kernels; overlap of every set of streams that it can overlap
-/// and that exist; sequence parallelism where tp > 1; kRankOrders where they differ. dp follows. Placement does not
-/// vary. Layers that the base plan lists are kept, with pp * virtual_stages of their number.
+/// `where` leaves, and none that leaves a stage without layers; every set of recomputed modules; what the
+/// stack offers of schedules, optimizers, dispatches and expert kernels; overlap of every set of streams that it can
+/// overlap and that exist; sequence parallelism where tp > 1; kRankOrders where they differ. dp follows. Placement does
+/// not vary. Layers that the base plan lists are kept, with pp * virtual_stages of their number.
 class PlanSpace {
  public:
     /// The inputs must outlive it.
@@ -76,6 +76,7 @@ class PlanSpace {
     bool reject_if(bool condition, const char* reason);
     void add_grid(Candidate candidate);
     void add_schedules(Candidate candidate);
+    bool add_if_possible(const Candidate& candidate);
     void add_deals(Candidate candidate);
     [[nodiscard]] const std::vector<models::StageDeal>& deals(int virtual_stages);
     void add_shape(const Candidate& candidate);
@@ -85,6 +86,7 @@ class PlanSpace {
     const models::Inputs& inputs_;
     SpaceRequest request_;
     std::vector<models::OptimizerSharding> optimizers_;
+    std::vector<models::ScheduleKind> schedules_;
     std::vector<models::Dispatch> dispatches_;
     std::vector<models::ExpertKernels> kernels_;
     std::vector<Candidate> shapes_;

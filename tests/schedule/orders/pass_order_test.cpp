@@ -23,7 +23,7 @@ models::Plan plan_of(models::ScheduleKind kind, int pp, int micro_batches, int v
 int most_in_flight(const std::vector<Pass>& order) {
     int now = 0, most = 0;
     for (const Pass& pass : order) {
-        now += pass.backward ? -1 : 1;
+        now += pass.is_forward() ? 1 : -1;
         most = std::max(most, now);
     }
     return most;
@@ -31,7 +31,7 @@ int most_in_flight(const std::vector<Pass>& order) {
 
 int forwards_before_the_first_backward(const std::vector<Pass>& order) {
     int count = 0;
-    while (!order[static_cast<std::size_t>(count)].backward) {
+    while (order[static_cast<std::size_t>(count)].is_forward()) {
         ++count;
     }
     return count;
@@ -42,7 +42,7 @@ void expect_complete_and_causal(const models::Plan& plan, int stage) {
     std::map<std::pair<int, int>, int> state;  // 1: forward has run; 2: backward too
     for (const Pass& pass : pipeline_order(plan, stage)) {
         int& s = state[{pass.chunk, pass.micro_batch}];
-        ASSERT_EQ(s, pass.backward ? 1 : 0)
+        ASSERT_EQ(s, pass.is_forward() ? 0 : 1)
             << "stage " << stage << " chunk " << pass.chunk << " micro-batch " << pass.micro_batch;
         ++s;
     }
@@ -108,7 +108,8 @@ TEST(PipelineOrder, interleaved_walks_pp_micro_batches_chunk_after_chunk_and_bac
     const auto order = pipeline_order(plan_of(models::ScheduleKind::kInterleaved1f1b, 2, 4, 2), 1);
     std::string text;
     for (const Pass& pass : order) {
-        text += (pass.backward ? "B" : "F") + std::to_string(pass.chunk) + "." + std::to_string(pass.micro_batch) + " ";
+        text +=
+            (pass.is_forward() ? "F" : "B") + std::to_string(pass.chunk) + "." + std::to_string(pass.micro_batch) + " ";
     }
     EXPECT_EQ(text, "F0.0 F0.1 F1.0 B1.0 F1.1 B1.1 F0.2 B0.0 F0.3 B0.1 F1.2 B1.2 F1.3 B1.3 B0.2 B0.3 ");
 }

@@ -1,5 +1,5 @@
 /// @file Layers by cumulative cost, and as evenly as they go.
-#include "models/stage_layers.hpp"
+#include "models/pipeline/stage_layers.hpp"
 
 #include "base/error.hpp"
 

@@ -1,0 +1,45 @@
+#pragma once
+/// @file The schedules of a pipeline by their words, and what each asks of a plan. Their orders: schedule/orders.
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace auspex::models {
+
+enum class ScheduleKind : std::uint8_t {
+    kGpipe,
+    k1f1b,
+    kInterleaved1f1b,
+    kZbH1,
+    kZbH2,
+    kZbv,
+    kVHalf,
+    kVMin,
+    kDualPipeV
+};
+inline constexpr std::array kScheduleKinds{ScheduleKind::kGpipe, ScheduleKind::k1f1b, ScheduleKind::kInterleaved1f1b,
+                                           ScheduleKind::kZbH1,  ScheduleKind::kZbH2, ScheduleKind::kZbv,
+                                           ScheduleKind::kVHalf, ScheduleKind::kVMin, ScheduleKind::kDualPipeV};
+
+/// The word in plan files.
+[[nodiscard]] const char* to_string(ScheduleKind);
+/// Of all, in the order of kScheduleKinds.
+[[nodiscard]] std::array<std::string_view, kScheduleKinds.size()> schedule_words();
+/// A rank has the virtual stages r and 2 pp - 1 - r; else v on rank v mod pp.
+[[nodiscard]] bool is_v_shaped(ScheduleKind);
+/// Gradients of weights are passes of their own, behind those of inputs.
+[[nodiscard]] bool splits_backward(ScheduleKind);
+
+/// Numbers on which the order of a schedule depends.
+struct ScheduleShape {
+    int pp = 1, micro_batches = 1, virtual_stages = 1;
+};
+/// Why the schedule has no order with these numbers: the number's name in plan files and a sentence for people, both
+/// empty where it has one.
+struct ScheduleMisfit {
+    std::string field, why;
+};
+[[nodiscard]] ScheduleMisfit misfit_of(ScheduleKind kind, const ScheduleShape& shape);
+
+}  // namespace auspex::models

@@ -1,0 +1,89 @@
+/// @file What operations of attention make and release, with latents or without.
+#include "schedule/memory/memory_walk.hpp"
+
+namespace auspex::schedule {
+namespace {
+
+constexpr std::uint64_t kReal = 4;
+constexpr auto kWorkspace = MemoryLabel::kWorkspace;
+
+}  // namespace
+
+void BlockWalk::attention_step(const Operation& op) {
+    const bool kept = s_.keeps_attention;
+    switch (op.kind) {
+        case OpKind::kQkvProjection: return keep(kept, s_.t * (s_.query + s_.key_value) * s_.a);
+        case OpKind::kQkNormSums: sums_made_ = true; return keep(kept, s_.t * 2 * kReal);
+        case OpKind::kQkNorm:
+            keep(kept, sums_made_ ? 0 : s_.t * 2 * kReal);
+            sums_made_ = false;
+            return s_.latent ? keep_for_weights(kept, s_.t * s_.normed * s_.a) : keep(kept, s_.t * s_.normed * s_.a);
+        case OpKind::kRotaryEmbedding: return keep(kept, s_.keeps_rotated ? s_.t * s_.rotated * s_.a : 0);
+        case OpKind::kKeyValueGather: return keep(kept, s_.t * s_.cp * (s_.key_value + s_.shared_key) * s_.a);
+        case OpKind::kAttention:
+            keep_for_weights(kept, s_.t * s_.value * s_.a);
+            return keep(kept, s_.t * s_.heads * kReal + (s_.keeps_scores ? s_.t * s_.heads * s_.sequence * s_.a : 0));
+        default: return end_sublayer(s_.t * s_.h);
+    }
+}
+
+void BlockWalk::attention_gradient(const Operation& op) {
+    const std::uint64_t keys = (s_.key_value + s_.shared_key) * s_.a;
+    switch (op.kind) {
+        case OpKind::kRotaryEmbedding: return;
+        case OpKind::kAttentionOutput: return weight() ? tally_.release(gathered_g_) : work(x_, s_.t * s_.value * s_.a);
+        case OpKind::kAttention:
+            work(d_query_, s_.t * s_.query * s_.a);
+            work(d_key_value_, s_.t * s_.cp * keys);
+            tally_.make_for_now(kWorkspace, s_.t * s_.heads * kReal);
+            tally_.make_for_now(kWorkspace, s_.keeps_scores ? s_.t * s_.heads * s_.sequence * s_.a : 0);
+            return tally_.release(x_);
+        case OpKind::kKeyValueGather: return tally_.replace(d_key_value_, kWorkspace, s_.t * keys);
+        case OpKind::kQkNormSums: sums_made_ = true; return work(d_sums_, s_.t * 2 * kReal);
+        case OpKind::kQkNorm:
+            work(d_sums_, sums_made_ ? 0 : s_.t * 2 * kReal);
+            sums_made_ = false;
+            return tally_.release(d_sums_);
+        default: break;
+    }
+    if (!weight()) {
+        return work(x_, s_.t * s_.h * s_.a);
+    }
+    tally_.release(d_query_);
+    tally_.release(d_key_value_);
+    tally_.release(saved_);
+}
+
+void BlockWalk::latent_step(const Operation& op) {
+    const std::uint64_t width = op.kind == OpKind::kQueryDown      ? s_.q_rank
+                                : op.kind == OpKind::kKeyValueDown ? s_.kv_latent
+                                : op.kind == OpKind::kQueryUp      ? s_.query
+                                                                   : s_.key_value;
+    const bool is_latent = op.kind == OpKind::kQueryDown || op.kind == OpKind::kKeyValueDown;
+    const bool weights_read_it = is_latent && s_.normed == 0;  // else what is made of it by the norm
+    weights_read_it ? keep_for_weights(s_.keeps_attention, s_.t * width * s_.a)
+                    : keep(s_.keeps_attention, s_.t * width * s_.a);
+}
+
+void BlockWalk::latent_gradient(const Operation& op) {
+    const bool from_latent = op.kind == OpKind::kKeyValueUp || (op.kind == OpKind::kQueryUp && s_.q_rank > 0);
+    if (!weight()) {
+        if (from_latent) {
+            const bool query = op.kind == OpKind::kQueryUp;
+            return work(query ? d_q_latent_ : d_kv_latent_, s_.t * (query ? s_.q_rank : s_.kv_latent) * s_.a);
+        }
+        const bool first = x_.bytes[static_cast<std::size_t>(kWorkspace)] == 0;
+        return work(x_, first ? s_.t * s_.h * s_.a : 0);
+    }
+    switch (op.kind) {
+        case OpKind::kKeyValueUp: return tally_.release(d_key_value_);
+        case OpKind::kQueryUp: return tally_.release(d_query_);
+        case OpKind::kKeyValueDown: tally_.release(d_kv_latent_); break;
+        default: tally_.release(d_q_latent_); break;
+    }
+    if (op.kind == OpKind::kQueryDown || s_.q_rank == 0) {
+        tally_.release(saved_);
+    }
+}
+
+}  // namespace auspex::schedule

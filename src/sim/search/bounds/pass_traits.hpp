@@ -1,0 +1,45 @@
+#pragma once
+/// @file What of a candidate decides how long its passes take.
+#include <tuple>
+
+#include "schedule/program/program.hpp"
+#include "sim/search/space/candidate.hpp"
+
+namespace auspex::search {
+
+/// The plan lets the stream run beside kernels.
+[[nodiscard]] inline bool overlaps(const Candidate& c, schedule::Stream stream) {
+    switch (stream) {
+        case schedule::Stream::kTp: return (c.overlap & kOverlapTp) != 0;
+        case schedule::Stream::kEp: return (c.overlap & kOverlapEp) != 0;
+        case schedule::Stream::kDp: return (c.overlap & kOverlapDp) != 0;
+        case schedule::Stream::kPp: return (c.overlap & kOverlapPp) != 0;
+        case schedule::Stream::kCp:
+        case schedule::Stream::kCompute: break;
+    }
+    return false;
+}
+
+/// Of overlap, what changes passes.
+[[nodiscard]] inline int overlap_of_passes(const Candidate& c) { return c.overlap & (kOverlapTp | kOverlapEp); }
+
+/// Virtual stages of a stage, whether they lie in a V, and how layers are dealt to them.
+using Chunks = std::tuple<int, bool, models::StageDeal>;
+/// What a stage has of layers depends on them.
+[[nodiscard]] inline Chunks chunks_of(const Candidate& c) {
+    return {c.virtual_stages, is_v_shaped(c.schedule), c.stages};
+}
+
+/// Of the two stages at a boundary, the one whose next stage is the other.
+[[nodiscard]] inline int first_of_ends(const models::Plan& plan, int boundary) {
+    return schedule::stage_of(plan, schedule::goes_to_next_stage(plan, boundary) ? boundary : boundary + 1);
+}
+
+/// For what asks nothing else of a plan that would have to be resolved.
+[[nodiscard]] inline models::Plan plan_with_layers(const Candidate& c, const models::Inputs& inputs) {
+    models::Plan plan = plan_of(c, inputs.plan);
+    plan.stage_layers = stage_layers_of(c, inputs);
+    return plan;
+}
+
+}  // namespace auspex::search

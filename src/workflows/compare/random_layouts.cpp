@@ -29,6 +29,7 @@ class Draws {
 
     int of(std::span<const int> values) { return values[rng_.below(values.size())]; }
     const char* of(std::span<const char* const> values) { return values[rng_.below(values.size())]; }
+    models::ScheduleKind of(std::span<const models::ScheduleKind> values) { return values[rng_.below(values.size())]; }
     bool one_of(double share) { return rng_.uniform() < share; }
     /// Uniform by its logarithm, a multiple of `step`.
     int within(int least, int most, int step) {

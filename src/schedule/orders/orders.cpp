@@ -43,6 +43,9 @@ PipelineOrder make_order_of(models::ScheduleKind kind, const OrderRequest& reque
     models::Plan plan;
     plan.schedule = kind;
     plan.pp = request.ranks, plan.micro_batches = request.micro_batches;
+    if (kind == models::ScheduleKind::kDualPipeV) {
+        plan.ep = 2, plan.overlap_ep = true;  // pairs are told, whatever they would hide
+    }
     const bool has_own = is_v_shaped(kind) && request.virtual_stages == 1;
     plan.virtual_stages = has_own ? 2 : request.virtual_stages;
     const models::ScheduleMisfit misfit = misfit_of(kind, {plan.pp, plan.micro_batches, plan.virtual_stages});

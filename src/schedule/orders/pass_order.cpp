@@ -28,18 +28,28 @@ std::vector<StagePass> generated(const models::Plan& plan, int stage) {
 
 }  // namespace
 
+bool pairs_passes(const models::Plan& plan) {
+    using models::ScheduleKind;
+    const bool has_room = plan.schedule == ScheduleKind::kDualPipeV ||
+                          plan.schedule == ScheduleKind::kInterleaved1f1b ||
+                          (plan.schedule == ScheduleKind::k1f1b && plan.pp == 1);
+    return has_room && plan.overlap_ep && plan.ep > 1;
+}
+
 PassOrder::PassOrder(const models::Plan& plan, int stage)
     : pp_(plan.pp),
       chunks_(plan.virtual_stages),
       passes_(plan.micro_batches * plan.virtual_stages),
-      interleaved_(plan.schedule == models::ScheduleKind::kInterleaved1f1b) {
+      interleaved_(plan.schedule == models::ScheduleKind::kInterleaved1f1b),
+      pairs_(pairs_passes(plan)) {
     if (splits_backward(plan.schedule)) {
         for (const StagePass& pass : generated(plan, stage)) {
-            list_.push_back({pass.kind, pass.stage / pp_, pass.micro_batch, pass.beside_next});
+            list_.push_back({pass.kind, pass.stage / pp_, pass.micro_batch, pass.beside_next && pairs_});
         }
         return;
     }
-    const int warm_up = interleaved_ ? 2 * (pp_ - 1 - stage) + (chunks_ - 1) * pp_ : pp_ - 1 - stage;
+    const int warm_up =
+        (interleaved_ ? 2 * (pp_ - 1 - stage) + (chunks_ - 1) * pp_ : pp_ - 1 - stage) + (pairs_ ? 1 : 0);
     ahead_ = plan.schedule == models::ScheduleKind::kGpipe ? passes_ : std::min(warm_up, passes_);
 }
 
@@ -65,7 +75,9 @@ Pass PassOrder::operator[](int i) const {
         return pass(i - passes_, PassKind::kBackward);
     }
     const int pair = (i - ahead_) / 2;
-    return (i - ahead_) % 2 == 0 ? pass(ahead_ + pair, PassKind::kForward) : pass(pair, PassKind::kBackward);
+    Pass one = (i - ahead_) % 2 == 0 ? pass(ahead_ + pair, PassKind::kForward) : pass(pair, PassKind::kBackward);
+    one.beside_next = pairs_ && one.is_forward();
+    return one;
 }
 
 std::vector<Pass> pipeline_order(const models::Plan& plan, int stage) {

@@ -77,7 +77,7 @@ class StageBuilder {
             if (block == kNotBuilt) {
                 block = build(pass.kind, pass.chunk, virtual_stage_of(s_.plan, pass.chunk, stage), last && overlapped);
             }
-            role.order.push_back({block, pass.micro_batch});
+            role.order.push_back({block, pass.micro_batch, pass.beside_next});
         }
         role.order.push_back({build_optimizer_block(b_, layout_, stage, fsdp() || overlapped), -1});
         return role;

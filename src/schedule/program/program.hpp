@@ -117,6 +117,7 @@ struct Operation {
     Carries carries = Carries::kRunningValue;
     std::uint8_t joins = 0;  ///< bit s: every earlier operation of stream s must have ended first
     bool routed = false;     ///< bytes grow with the tokens routed to the busiest rank
+    bool second = false;     ///< of a block of two passes: of the backward one
     std::int16_t layer = -1;
     std::int32_t message = -1;  ///< send and receive: the boundary, counted in virtual stages, that the message crosses
     std::int32_t repeat = 1;    ///< a communication done this many times in succession, `bytes` each
@@ -165,6 +166,10 @@ struct Block {
 struct BlockUse {
     std::uint32_t block = 0;
     int micro_batch = -1;
+    bool beside_next = false;      ///< a forward pass that runs beside the backward pass behind it
+    int second_micro_batch = -1;  ///< of a merged block (merge_pairs): the backward pass's
+    /// `second`: of an operation of the merged block's backward pass.
+    [[nodiscard]] int micro_batch_of(bool second) const { return second ? second_micro_batch : micro_batch; }
 };
 
 /// Ranks that run the same program: one per pipeline stage.

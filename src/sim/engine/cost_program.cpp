@@ -179,6 +179,7 @@ class Coster {
         task.op_begin = index;
         task.op_end = index + 1;
         task.message = op.message;
+        task.second = op.second;
         task.backward_message =
             op.kind == schedule::OpKind::kSendBackward || op.kind == schedule::OpKind::kReceiveBackward;
         if (op.comm == schedule::CommKind::kReceive) {

@@ -28,6 +28,7 @@ struct Task {
     std::uint32_t next = kNone;                ///< next task of the same stream in the block
     std::int32_t message = -1;
     bool backward_message = false;
+    bool second = false;       ///< of a block of two passes: of the backward one
     Picoseconds duration = 0;  ///< of kCompute: on a tile of speed 1 with the mean load, as folded: the stragglers' too
     Picoseconds jitter = 0;    ///< folded: what noise adds to a transfer, at its start
     std::uint32_t transfer = kNone;      ///< kTransfer, kWorld: index into CostedProgram::transfers

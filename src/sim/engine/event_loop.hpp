@@ -102,7 +102,7 @@ class Player {
     [[nodiscard]] std::size_t message_index(const ActorState& actor, std::uint32_t use, const Task& task) const {
         const std::size_t boundaries = program_.roles.size() * static_cast<std::size_t>(program_.chunks);
         const std::size_t boundary = (task.backward_message ? boundaries : 0) + static_cast<std::size_t>(task.message);
-        const auto micro_batch = static_cast<std::size_t>(actor.role->order[use].micro_batch);
+        const auto micro_batch = static_cast<std::size_t>(actor.role->order[use].micro_batch_of(task.second));
         return (boundary * static_cast<std::size_t>(program_.micro_batches) + micro_batch) * costed_.actors_per_stage +
                actor.index_in_stage;
     }

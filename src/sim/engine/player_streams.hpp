@@ -331,7 +331,8 @@ void Player<Sharing>::record(const ActorState& actor, const StreamState& state, 
     RecordedOperations& operations = *recording_->operations;
     const bool takes_time = state.started != at;
     (takes_time ? recording_->timeline->spans : operations.instants)
-        .push_back({first + static_cast<std::uint32_t>(op.stream), name, state.started, at, use.micro_batch, op.layer});
+        .push_back({first + static_cast<std::uint32_t>(op.stream), name, state.started, at,
+                    use.micro_batch_of(op.second), op.layer});
     (takes_time ? operations.of_spans : operations.of_instants)
         .push_back(static_cast<std::uint32_t>(program_.index_of(op)));
 }

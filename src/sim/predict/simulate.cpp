@@ -41,6 +41,9 @@ double slowest_of_groups(const models::Tile& tile, const models::Plan& plan) {
 SimulatedStep prepare_step(const models::Inputs& inputs, const PredictOptions& options) {
     SimulatedStep step;
     static_cast<schedule::StepProgram&>(step) = schedule::make_step_program(inputs, options.tiles);
+    if (has_pairs(step.program)) {
+        step.paired = merge_pairs(step.program);
+    }
     return step;
 }
 
@@ -66,6 +69,22 @@ SimulatedStep simulate_step(const models::Inputs& inputs, const PredictOptions& 
 
 namespace {
 
+/// What was recorded of merged blocks, of the passes that they are made of.
+void tell_of_passes(SimulatedStep& s) {
+    if (!s.paired) {
+        return;
+    }
+    const std::vector<std::uint32_t>& origin = s.paired->origin;
+    for (std::size_t i = s.program.operations.size(); i < origin.size(); ++i) {
+        s.facts[origin[i]] = s.facts[i];
+    }
+    for (std::vector<std::uint32_t>* operations : {&s.recorded.of_spans, &s.recorded.of_instants}) {
+        for (std::uint32_t& operation : *operations) {
+            operation = origin[operation];
+        }
+    }
+}
+
 /// False: the step takes longer than `most`.
 bool simulate(SimulatedStep& s, const models::Inputs& inputs, const PredictOptions& options, bool operation_times,
               network::Network& network, Picoseconds most) {
@@ -77,10 +96,10 @@ bool simulate(SimulatedStep& s, const models::Inputs& inputs, const PredictOptio
         s.timeline.emplace();
     }
     const engine::OperationCosts costs =
-        cost_operations(s.program, inputs.machine, inputs.stack, s.layout, network, s.cost_options);
+        cost_operations(s.played(), inputs.machine, inputs.stack, s.layout, network, s.cost_options);
     const auto play_with = [&](const engine::CostOptions& stragglers, schedule::Timeline* timeline) {
         const engine::CostedProgram costed =
-            cost_program(s.program, inputs.machine, inputs.stack, s.layout, costs, stragglers);
+            cost_program(s.played(), inputs.machine, inputs.stack, s.layout, costs, stragglers);
         return play(costed, network, timeline, most, &s.recorded);
     };
     const engine::PlayResult first = play_with(s.cost_options, nullptr);
@@ -97,8 +116,9 @@ bool simulate(SimulatedStep& s, const models::Inputs& inputs, const PredictOptio
     const Picoseconds extra = std::max<Picoseconds>(0, second.step - first.step);
     s.step = first.step + extra;
     if (options.trace_details || operation_times) {
-        s.facts = operation_facts(s.program, costs, inputs.machine, inputs.stack, s.layout, network, slow);
-        s.operation_bounds = bounds_by_name(s.program, s.facts);
+        s.facts = operation_facts(s.played(), costs, inputs.machine, inputs.stack, s.layout, network, slow);
+        s.operation_bounds = bounds_by_name(s.played(), s.facts);
+        tell_of_passes(s);
     }
     s.forward_backward = std::min(s.step, first.forward_backward + extra);
     s.losses = schedule::mean_losses(first.losses, first.step);
@@ -110,8 +130,8 @@ bool simulate(SimulatedStep& s, const models::Inputs& inputs, const PredictOptio
     s.events = first.events + second.events;
     if (operation_times) {
         s.groups_touched = network.fabric().block_count();
-        s.link_use = link_use(s.program, costs, network, to_seconds(s.step));
-        s.operation_times = time_by_operation(s.program, costs, s.cost_options);
+        s.link_use = link_use(s.played(), costs, network, to_seconds(s.step));
+        s.operation_times = time_by_operation(s.played(), costs, s.cost_options);
         const auto roles = static_cast<double>(s.program.roles.size());
         for (std::size_t name = 0; name < schedule::kOperationNames; ++name) {
             s.operation_times.seconds[name] += first.shared_link_excess_s[name] / roles;

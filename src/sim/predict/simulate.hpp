@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "models/inputs.hpp"
+#include "schedule/program/merge_pairs.hpp"
 #include "schedule/program/step_program.hpp"
 #include "schedule/timeline.hpp"
 #include "sim/engine/cost_program.hpp"
@@ -17,6 +18,10 @@ namespace auspex::predict {
 
 /// A step as simulated, before anything is derived from it.
 struct SimulatedStep : schedule::StepProgram {
+    std::optional<schedule::PairedProgram> paired;  ///< where passes run beside one another
+    /// What the engine plays; memory and trainer go by `program`.
+    [[nodiscard]] const schedule::Program& played() const { return paired ? paired->program : program; }
+
     engine::CostOptions cost_options;
     Picoseconds step = 0, forward_backward = 0;
     schedule::LossTimes losses{};                  ///< mean over tiles; they sum to `step`

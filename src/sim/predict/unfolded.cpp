@@ -101,8 +101,8 @@ SampleSetup sample_setup(const models::Inputs& inputs, const SimulatedStep& fold
     cost.link_factors = setup.slow.link_factors;
     cost.merge_operations = cost.merge_operations && !options.record;
     setup.costed = cost_program(
-        folded.program, inputs.machine, inputs.stack, folded.layout,
-        cost_operations(folded.program, inputs.machine, inputs.stack, folded.layout, setup.network, cost), cost);
+        folded.played(), inputs.machine, inputs.stack, folded.layout,
+        cost_operations(folded.played(), inputs.machine, inputs.stack, folded.layout, setup.network, cost), cost);
     setup.links = find_shared_links(setup.costed, setup.network, setup.slow.link_factors);
     for (network::PatternId pattern = 0; pattern < setup.network.pattern_count(); ++pattern) {
         setup.solo_rates.push_back(engine::slowed_solo_rate(setup.network, pattern, setup.slow.link_factors));

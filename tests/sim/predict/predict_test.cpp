@@ -244,7 +244,8 @@ TEST(Predict, overlap_costs_no_more_than_the_compute_that_collectives_take) {
 TEST(Predict, overlap_of_any_one_stream_slows_no_random_plan_by_more_than_shared_links_explain) {
     // Without a share of compute taken, only flows that now meet on a link can cost time. Gradient sums meet the
     // exchanges of stages that still drain, and halve their rate: up to 12 % in these plans. Messages and collectives
-    // of one layer hardly meet: half a percent.
+    // of one layer hardly meet: half a percent. Interleaved passes side by side begin one pass later to go back: a
+    // percent.
     int faster = 0;
     for (std::uint64_t seed = 6'000; seed < 6'120; ++seed) {
         models::Inputs inputs = random_inputs(seed, true);
@@ -257,11 +258,31 @@ TEST(Predict, overlap_of_any_one_stream_slows_no_random_plan_by_more_than_shared
             plan.*stream = true;
             const double overlapped = step_s(inputs);
             plan.*stream = false;
-            EXPECT_LE(overlapped, exposed * (stream == &models::Plan::overlap_dp ? 1.12 : 1.005)) << "seed " << seed;
+            const double most = stream == &models::Plan::overlap_dp   ? 1.12
+                                : stream == &models::Plan::overlap_ep ? 1.02
+                                                                      : 1.005;
+            EXPECT_LE(overlapped, exposed * most) << "seed " << seed;
             faster += overlapped < exposed * 0.99 ? 1 : 0;
         }
     }
     EXPECT_GT(faster, 50);
+}
+
+// DeepSeek-V3 (arXiv:2412.19437): forward passes beside backward ones hide most of the exchange of tokens.
+TEST(Predict, passes_side_by_side_hide_what_tokens_take_between_nodes) {
+    models::Inputs inputs = shipped_inputs("deepseek-v3", "deepseek-v3", "bare");
+    inputs.plan.schedule = models::ScheduleKind::kDualPipeV;
+    inputs.plan.pp = 8, inputs.plan.dp = 1, inputs.plan.virtual_stages = 2, inputs.plan.micro_batches = 32;
+    inputs.plan.recompute_norm = inputs.plan.recompute_attention = inputs.plan.recompute_expert = false;
+    const auto losses = [&inputs](bool overlaps) {
+        inputs.plan.overlap_ep = overlaps;
+        return predict(inputs, {}).prediction.losses;
+    };
+    const auto exposed = static_cast<std::size_t>(schedule::Loss::kExposedEp);
+    const auto compute = static_cast<std::size_t>(schedule::Loss::kUsefulCompute);
+    const auto apart = losses(false), beside = losses(true);
+    EXPECT_LT(static_cast<double>(beside[exposed]), 0.5 * static_cast<double>(apart[exposed]));
+    EXPECT_NEAR(static_cast<double>(beside[compute]) / static_cast<double>(apart[compute]), 1, 1e-9);
 }
 
 TEST(Predict, overlapped_gradient_sums_in_one_bucket_take_as_long_as_exposed_ones) {

@@ -121,6 +121,7 @@ models::Plan plan_of_passes(const Candidate& c) {
     models::Plan plan;
     plan.pp = c.pp, plan.virtual_stages = c.virtual_stages, plan.micro_batches = c.micro_batches;
     plan.schedule = c.schedule;
+    plan.ep = c.ep, plan.overlap_ep = (c.overlap & kOverlapEp) != 0;  // whether passes are paired
     return plan;
 }
 

@@ -50,6 +50,9 @@ void read_schedule(const JsonValue& root, Plan& plan) {
         plan.schedule = kScheduleKinds.at(value->as_one_of(schedule_words()));
     }
     plan.virtual_stages = read_int_or(root, "virtual_stages", is_v_shaped(plan.schedule) ? 2 : 1, 1, kMaxBatches);
+    if (const auto value = root.find("post_validation")) {
+        plan.post_validation = value->as_bool();
+    }
     const ScheduleMisfit misfit = misfit_of(plan.schedule, {plan.pp, plan.micro_batches, plan.virtual_stages});
     if (misfit.field == "virtual_stages") {  // what else does not fit may be changed by others before it is resolved
         throw InputError(root.where() + ".virtual_stages", misfit.why);
@@ -271,6 +274,7 @@ Plan load_plan(const JsonDocument& document) {
                      "pp",
                      "cp",
                      "virtual_stages",
+                     "post_validation",
                      "sequence_parallel",
                      "micro_batch_size",
                      "micro_batches",

@@ -60,6 +60,7 @@ struct Plan {
     int micro_batch_size = 1;
     int micro_batches = 1;
     ScheduleKind schedule = ScheduleKind::k1f1b;
+    bool post_validation = false;  ///< the optimizer's update waits for no other stage (arXiv:2401.10241, section 4)
     bool recompute_norm = false, recompute_attention = false,
          recompute_expert = false;  ///< "expert" is the feed-forward, dense or MoE
     std::string precision = "bf16";

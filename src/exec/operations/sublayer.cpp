@@ -19,7 +19,7 @@ template <class P>
 FeedForwardTensors<P> what_weights_read(FeedForwardTensors<P>& all, RunningValues<P>& running) {
     FeedForwardTensors<P> kept;
     ExpertTensors<P>&from = all.experts, &to = kept.experts;
-    if (from.product.empty()) {
+    if (from.offsets.empty()) {  // dense; experts have offsets even where no row came
         kept.norm = std::move(all.norm), kept.product = std::move(all.product);
         kept.d_first = std::move(running.upstream), kept.d_last = std::move(running.gathered_g);
         return kept;

@@ -83,6 +83,7 @@ class Writer {
         if (plan_.sequence_parallel) {
             out_.add_switch("--sequence-parallel", "sequence_parallel");
         }
+        out_.require(!plan_.post_validation, "post_validation", "true", "false");
         out_.require(plan_.schedule == models::ScheduleKind::k1f1b, "schedule",
                      std::string("\"") + to_string(plan_.schedule) + "\"", "\"1f1b\"");
         const bool is_even = plan_.stages == models::StageDeal::kEven && workload_.layers % plan_.pp == 0;

@@ -47,6 +47,7 @@ class Writer {
         } else if (plan_.tp > 1 && workload_.num_experts > 0) {
             out_.refuse("sequence_parallel", "false with tp " + std::to_string(plan_.tp) + " and experts", "true");
         }
+        out_.require(!plan_.post_validation, "post_validation", "true", "false");
         out_.require(plan_.schedule != models::ScheduleKind::kGpipe && !splits_backward(plan_.schedule), "schedule",
                      std::string("\"") + to_string(plan_.schedule) + "\"", "\"1f1b\" or \"interleaved-1f1b\"");
         write_stages();

@@ -81,6 +81,7 @@ class Writer {
 
     void write_pipeline() {
         const auto* const schedule = std::ranges::find(kTorchSchedules, plan_.schedule, &TorchSchedule::kind);
+        out_.require(!plan_.post_validation, "post_validation", "true", "false");
         out_.require(schedule != kTorchSchedules.end(), "schedule",
                      std::string("\"") + to_string(plan_.schedule) + "\"",
                      "one of torch.distributed.pipelining, such as \"1f1b\", \"zbv\" or \"dualpipev\"");

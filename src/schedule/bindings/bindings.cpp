@@ -61,6 +61,8 @@ void check_choices(Findings& found, const models::Workload& w, const models::Pla
     found.add(!knows_precision, OpKind::kOptimizerUpdate,
               "precision " + p.precision + " with gradients of " + std::to_string(static_cast<int>(p.gradient_bytes)) +
                   " bytes is not bound");
+    found.add(p.post_validation, OpKind::kGradientNormAllReduce,
+              "an update before the norm of all gradients is not bound");
     found.add(p.optimizer == models::OptimizerSharding::kFsdp, OpKind::kParameterGatherDense, "fsdp is not bound");
     const std::string beside = " beside compute is not bound";
     found.add(p.overlap_tp, p.sequence_parallel ? OpKind::kTpReduceScatter : OpKind::kTpAllReduce,

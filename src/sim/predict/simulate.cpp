@@ -85,6 +85,35 @@ void tell_of_passes(SimulatedStep& s) {
     }
 }
 
+/// Two steps one behind the other: of stages that do not wait for each other the second begins while others still end
+/// the first.
+schedule::Program twice(const schedule::Program& once) {
+    schedule::Program program = once;
+    program.micro_batches *= 2;
+    for (schedule::Role& role : program.roles) {
+        const std::vector<schedule::BlockUse> first = role.order;
+        for (schedule::BlockUse use : first) {
+            use.micro_batch += use.micro_batch >= 0 ? once.micro_batches : 0;
+            use.second_micro_batch += use.second_micro_batch >= 0 ? once.micro_batches : 0;
+            role.order.push_back(use);
+        }
+    }
+    return program;
+}
+
+/// Of a step among others: what a second one adds.
+engine::PlayResult added(const engine::PlayResult& one, engine::PlayResult two) {
+    two.step -= one.step;
+    for (std::size_t role = 0; role < two.losses.size(); ++role) {
+        for (std::size_t loss = 0; loss < schedule::kLossCount; ++loss) {
+            two.losses[role][loss] -= one.losses[role][loss];
+        }
+    }
+    two.forward_backward = std::min(two.step, one.forward_backward);
+    two.shared_link_excess_s = one.shared_link_excess_s;
+    return two;
+}
+
 /// False: the step takes longer than `most`.
 bool simulate(SimulatedStep& s, const models::Inputs& inputs, const PredictOptions& options, bool operation_times,
               network::Network& network, Picoseconds most) {
@@ -97,10 +126,22 @@ bool simulate(SimulatedStep& s, const models::Inputs& inputs, const PredictOptio
     }
     const engine::OperationCosts costs =
         cost_operations(s.played(), inputs.machine, inputs.stack, s.layout, network, s.cost_options);
-    const auto play_with = [&](const engine::CostOptions& stragglers, schedule::Timeline* timeline) {
+    const auto play_once = [&](const schedule::Program& program, const engine::CostOptions& stragglers,
+                               schedule::Timeline* timeline, Picoseconds longest) {
         const engine::CostedProgram costed =
-            cost_program(s.played(), inputs.machine, inputs.stack, s.layout, costs, stragglers);
-        return play(costed, network, timeline, most, &s.recorded);
+            cost_program(program, inputs.machine, inputs.stack, s.layout, costs, stragglers);
+        return play(costed, network, timeline, longest, &s.recorded);
+    };
+    const auto play_with = [&](const engine::CostOptions& stragglers, schedule::Timeline* timeline) {
+        if (!s.plan.post_validation) {
+            return play_once(s.played(), stragglers, timeline, most);
+        }
+        const engine::PlayResult one = play_once(s.played(), stragglers, timeline, kLongestTime);
+        engine::CostOptions merged = stragglers;
+        merged.merge_operations = s.cost_options.merge_operations;
+        engine::PlayResult step = added(one, play_once(twice(s.played()), merged, nullptr, kLongestTime));
+        step.is_longer = step.step > most;
+        return step;
     };
     const engine::PlayResult first = play_with(s.cost_options, nullptr);
     if (first.is_longer) {

@@ -252,6 +252,10 @@ void require_recordable(const SimulatedStep& folded, const UnfoldedOptions& opti
 
 UnfoldedSteps play_unfolded(const models::Inputs& inputs, const SimulatedStep& folded, const UnfoldedOptions& options) {
     AUSPEX_CHECK(options.samples > 0, "at least one sample");
+    if (folded.plan.post_validation) {
+        throw InputError(inputs.plan.file + ": $.post_validation",
+                         "found true with the unfolded lens, which plays one step; expected false, or --lens folded");
+    }
     if (options.record) {
         require_recordable(folded, options);
     }

@@ -153,7 +153,7 @@ double bound_of(const Candidate& c, const BoundTerms& terms) {
         const double counted_s = terms.blocks_messages && stage > 0 ? terms.back_s[s - 1] : 0;
         const double own_s = sum_of(terms.optimizer_s[s]);
         const double end_s = terms.input_s.empty() ? std::max(behind_s - counted_s + first_optimizer_s, own_s) : own_s;
-        largest_s = std::max(largest_s, before_s + busy_s + end_s);
+        largest_s = std::max(largest_s, terms.is_among_others ? busy_s + own_s : before_s + busy_s + end_s);
         before_s += terms.forward_s[s] + terms.message_s[s];
         behind_s += terms.backward_s[s] + terms.back_s[s];
     }
@@ -161,6 +161,9 @@ double bound_of(const Candidate& c, const BoundTerms& terms) {
 }
 
 double bound_of_passes(const Candidate& c, const BoundTerms& terms) {
+    if (terms.is_among_others) {
+        return bound_of(c, terms);
+    }
     std::vector<double> ends_s = PassWalk(c, terms).run();
     const std::size_t parts = terms.optimizer_s.front().size();
     for (std::size_t part = 0; part < parts; ++part) {

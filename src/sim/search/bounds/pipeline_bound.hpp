@@ -21,6 +21,7 @@ struct BoundTerms {
     bool blocks_messages = false;               ///< they hold their senders up
     /// By stage: the optimizer block, in parts between which all ranks wait for each other.
     std::span<const std::vector<double>> optimizer_s;
+    bool is_among_others = false;  ///< plan.post_validation: steps overlap, and only what a stage has to do counts
 };
 
 /// Never above the folded step. With F(v), B(v) the time of virtual stage v in a forward and a backward pass of a

@@ -36,8 +36,9 @@ BoundTerms GridBound::terms_of(const Candidate& c, std::span<const std::vector<d
     const PassTimes& passes = passes_of(c);
     const MessageTimes& messages = messages_of(c);
     const bool blocks = inputs_.stack.blocking_sends && !overlaps(c, schedule::Stream::kPp);
-    return {passes.forward_s, passes.backward_s, passes.input_s, passes.weight_s,
-            messages.next_s,  messages.back_s,   blocks,         optimizer};
+    return {passes.forward_s, passes.backward_s, passes.input_s,
+            passes.weight_s,  messages.next_s,   messages.back_s,
+            blocks,           optimizer,         inputs_.plan.post_validation};
 }
 
 const GridBound::PassTimes& GridBound::passes_of(const Candidate& c) {

@@ -329,5 +329,49 @@ TEST(Published, moe_layouts_come_in_the_measured_order_folded_before_coupled_bef
     }
 }
 
+/// Samples a second of `schedule` over those of 1f1b, less 1, in percent.
+double gain_over_1f1b(models::Inputs inputs, models::ScheduleKind schedule) {
+    const auto seconds = [&inputs](models::ScheduleKind kind, bool post_validation) {
+        inputs.plan.schedule = kind;
+        inputs.plan.post_validation = post_validation;
+        return predict::predict(inputs, plain_options(inputs.plan.pp)).prediction.step_time_s;
+    };
+    return 100 * (seconds(models::ScheduleKind::k1f1b, false) / seconds(schedule, true) - 1);
+}
+
+/// Two models, three numbers of micro-batches: gains of weight gradients apart, with the memory of 1F1B and twice of
+/// it.
+TEST(Published, zero_bubble_schedules_gain_over_1f1b_what_their_authors_measured_within_points) {
+    const JsonDocument document = cases("zero-bubble");
+    const JsonValue root = document.root();
+    for (const JsonValue& model : root.at("models").elements()) {
+        models::Inputs inputs = inputs_of(root, "gpt3-175b", "gpt3-175b");
+        models::Workload& w = inputs.workload;
+        w.layers = integer(model, "layers"), w.heads = w.kv_heads = integer(model, "heads");
+        w.hidden_size = integer(model, "hidden_size");
+        w.head_size = w.value_head_size = w.hidden_size / w.heads;
+        w.intermediate_size = 4 * w.hidden_size;
+        w.sequence_length = 1024;
+        models::Plan& p = inputs.plan;
+        p = models::Plan{};
+        p.dp = 1, p.pp = 8, p.gradient_bytes = 4, p.micro_batch_size = integer(model, "micro_batch_size");
+        p.stages = models::StageDeal::kWithBoth;
+        p.optimizer = models::OptimizerSharding::kReplicated;
+        for (const JsonValue& run : model.at("runs").elements()) {
+            p.micro_batches = integer(run, "micro_batches");
+            const auto measured = [&run](const char* word) {
+                return 100 * (number(run, word) / number(run, "1f1b") - 1);
+            };
+            const std::string where = model.at("name").as_string() + ", " + std::to_string(p.micro_batches);
+            EXPECT_NEAR(gain_over_1f1b(inputs, models::ScheduleKind::kZbH1), measured("zb-1p"),
+                        number(root, "gain_within_points"))
+                << where;
+            EXPECT_NEAR(gain_over_1f1b(inputs, models::ScheduleKind::kZbH2), measured("zb-2p"),
+                        number(model, "zb_2p_within_points"))
+                << where;
+        }
+    }
+}
+
 }  // namespace
 }  // namespace auspex

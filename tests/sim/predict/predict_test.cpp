@@ -285,6 +285,33 @@ TEST(Predict, passes_side_by_side_hide_what_tokens_take_between_nodes) {
     EXPECT_NEAR(static_cast<double>(beside[compute]) / static_cast<double>(apart[compute]), 1, 1e-9);
 }
 
+// A step among others takes at least what a stage is busy and at most what it takes alone; of 1f1b, whose first stage
+// ends last, about as long, of zb-h2, whose stages end one after the other, less.
+TEST(Predict, an_update_that_waits_for_no_other_stage_lets_steps_overlap) {
+    models::Inputs inputs = shipped_inputs("gpt3-175b", "gpt3-175b", "megatron-deepspeed");
+    inputs.machine = testing_plans::machine("dgx-a100");
+    inputs.plan.pp = 8, inputs.plan.virtual_stages = 1, inputs.plan.micro_batches = 24, inputs.plan.dp = 1;
+    inputs.plan.stages = models::StageDeal::kEven, inputs.plan.stage_layers.clear();
+    inputs.plan.recompute_norm = inputs.plan.recompute_attention = inputs.plan.recompute_expert = false;
+    for (const models::ScheduleKind kind : {models::ScheduleKind::k1f1b, models::ScheduleKind::kZbH2}) {
+        inputs.plan.schedule = kind;
+        inputs.plan.post_validation = false;
+        const predict::Prediction alone = predict(inputs, {}).prediction;
+        inputs.plan.post_validation = true;
+        const predict::Prediction among = predict(inputs, {}).prediction;
+        const auto compute = static_cast<std::size_t>(schedule::Loss::kUsefulCompute);
+        EXPECT_EQ(std::accumulate(among.losses.begin(), among.losses.end(), Picoseconds{0}),
+                  to_picoseconds(among.step_time_s));
+        EXPECT_EQ(among.losses[compute], alone.losses[compute]);
+        EXPECT_LE(among.step_time_s, alone.step_time_s);
+        EXPECT_GE(among.step_time_s, to_seconds(among.losses[compute]));
+        const double gain = alone.step_time_s / among.step_time_s - 1;
+        const bool is_zb_h2 = kind == models::ScheduleKind::kZbH2;
+        EXPECT_GT(gain, is_zb_h2 ? 0.05 : 0);
+        EXPECT_LT(gain, is_zb_h2 ? 0.4 : 0.03);
+    }
+}
+
 TEST(Predict, overlapped_gradient_sums_in_one_bucket_take_as_long_as_exposed_ones) {
     // A bucket that only fills at the end of backward has nothing to hide behind.
     models::Inputs inputs = shipped_inputs("mula-7b-a1b", "mula-7b-a1b", "megatron-deepspeed");

@@ -49,6 +49,11 @@ models::Plan steered(models::Plan plan, const std::string& format, Rng& rng) {
         plan.expert_kernels = mostly() ? models::ExpertKernels::kGrouped : plan.expert_kernels;
         plan.optimizer = mostly() ? models::OptimizerSharding::kFsdp : models::OptimizerSharding::kReplicated;
         plan.stages = half() ? models::StageDeal::kEven : models::StageDeal::kWithBoth;
+        if (plan.pp > 1 && half()) {
+            plan.schedule = half() ? models::ScheduleKind::kZbv : models::ScheduleKind::kDualPipeV;
+            plan.virtual_stages = 2;
+            plan.micro_batches = std::max(plan.micro_batches, 2 * plan.pp);
+        }
     }
     if (format == "deepspeed") {
         plan.cp = 1;

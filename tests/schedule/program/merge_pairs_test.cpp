@@ -101,19 +101,18 @@ TEST(MergePairs, exchange_tokens_in_turns) {
 TEST(MergePairs, other_communication_that_does_not_overlap_blocks_the_kernels_of_both) {
     const Program program = paired_plan(models::ScheduleKind::kInterleaved1f1b, 2);
     const PairedProgram paired = merge_pairs(program);
-    int across = 0;
+    int checked = 0;
     for_each_pair(program, paired, [&](const Block& merged, const Block&, const Block&) {
         const auto ops = paired.program.operations_of(merged);
         for (std::size_t i = 1; i < ops.size(); ++i) {
-            const bool blocks = ops[i - 1].stream == Stream::kTp && ops[i].stream == Stream::kCompute;
-            if (blocks) {
+            if (ops[i - 1].stream == Stream::kTp && ops[i].stream == Stream::kCompute) {
                 const auto deps = paired.program.dependencies_of(ops[i]);
                 EXPECT_NE(std::ranges::find(deps, static_cast<std::uint32_t>(i - 1)), deps.end());
-                across += ops[i - 1].second != ops[i].second ? 1 : 0;
+                ++checked;
             }
         }
     });
-    EXPECT_GE(across, 0);
+    EXPECT_GT(checked, 100);
 }
 
 TEST(MergePairs, are_there_only_where_communication_of_experts_overlaps) {

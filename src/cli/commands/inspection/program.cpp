@@ -1,4 +1,5 @@
 /// @file auspex program: the operations of one step, as text or JSON.
+#include <algorithm>
 #include <iostream>
 #include <stdexcept>
 #include <string>
@@ -134,19 +135,23 @@ void write_pipeline_csv(const models::Inputs& inputs, const models::Plan& plan, 
     const std::string& file = options.traces.pipeline_csv;
     launch::OutputLocks locks(options.command_line);
     locks.take_file("--pipeline-csv " + file, file);
-    write_file(file, schedule::order_csv(schedule::order_of_plan(plan)));
-    const int passes = schedule::PassOrder(plan, 0).size();
+    const schedule::PipelineOrder order = schedule::order_of_plan(plan);
+    write_file(file, schedule::order_csv(order));
+    std::size_t passes = 0;
+    for (const auto& rank : order.ranks) {
+        passes = std::max(passes, rank.size());
+    }
     if (options.json) {
         JsonWriter json(answer_stream(options));
         json.begin_object();
         write_names(json, inputs, options);
         json.member("pipeline_csv", file).member("ranks", plan.pp).member("stages", plan.pp * plan.virtual_stages);
-        json.member("passes_per_rank", passes).end_object();
+        json.member("passes_per_rank", std::uint64_t{passes}).end_object();
         return;
     }
     std::cout << "written to " << file << ": " << counted(plan.pp, "pipeline rank") << ", "
-              << counted(plan.pp * plan.virtual_stages, "stage") << ", " << counted(passes, "pass", "es")
-              << " each; for torch.distributed.pipelining, format compute_only\n";
+              << counted(plan.pp * plan.virtual_stages, "stage") << ", " << counted(static_cast<int>(passes), "pass", "es")
+              << " each at most; for torch.distributed.pipelining, format compute_only\n";
 }
 
 }  // namespace

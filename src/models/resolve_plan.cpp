@@ -209,6 +209,15 @@ void check_stages(const Plan& plan, const Workload& workload) {
     }
 }
 
+/// The first and the last stage would wait for each other's part of their table, which is what the update must not do.
+void check_validation(const Plan& plan, const Workload& workload) {
+    if (plan.post_validation && workload.tied_embeddings && plan.pp > 1 && !is_v_shaped(plan.schedule)) {
+        refuse(plan, "post_validation",
+               "found true with tied embeddings on the first and the last stage; expected false, or "
+               "workload.tied_embeddings false");
+    }
+}
+
 /// What the ranks of a tp or cp group split must come out whole.
 void check_shapes(const Plan& plan, const Workload& workload) {
     require_divides(plan, workload, "tp", plan.tp, "heads", workload.heads);
@@ -244,6 +253,7 @@ Plan resolve_plan(const Plan& plan, const Workload& workload, int tiles) {
     check_shapes(resolved, workload);
     check_experts(resolved, workload);
     check_stages(resolved, workload);
+    check_validation(resolved, workload);
     if (resolved.stages != StageDeal::kList && resolved.stages != StageDeal::kEven) {
         resolved.stage_layers = layers_dealt(workload, resolved.stages, resolved.pp * resolved.virtual_stages);
     }

@@ -248,6 +248,9 @@ void add_notes(Prediction& p, const models::Inputs& inputs, const SimulatedStep&
         p.notes.push_back("the constants of stack " + stack.name + " come from " + stack.measured_on +
                           " and are used on " + inputs.machine.name + " unchanged");
     }
+    if (step.paired) {
+        p.notes.push_back("memory is reckoned with passes one behind the other: workspace of two at once is left out");
+    }
     if (step.plan.pp > 1) {
         note_what_if(p, stack, stack.offers_schedules, "schedule", to_string(step.plan.schedule));
     }

@@ -109,7 +109,7 @@ engine::PlayResult added(const engine::PlayResult& one, engine::PlayResult two) 
             two.losses[role][loss] -= one.losses[role][loss];
         }
     }
-    two.forward_backward = std::min(two.step, one.forward_backward);
+    two.forward_backward = std::max<Picoseconds>(0, two.step - (one.step - one.forward_backward));
     two.shared_link_excess_s = one.shared_link_excess_s;
     return two;
 }

@@ -92,7 +92,7 @@ TEST(StepBound, is_never_above_the_folded_step_and_the_floor_never_above_it) {
         for (const std::string_view word : models::schedule_words()) {
             inputs.stack.offers_schedules.emplace_back(word);
         }
-        inputs.plan.post_validation = seed % 3 == 0;
+        inputs.plan.post_validation = seed % 3 == 0 && !inputs.workload.tied_embeddings;
         const SpaceRequest request = small_request(seed);
         const PlanSpace space(inputs, request);
         LayerCostTable table(inputs);

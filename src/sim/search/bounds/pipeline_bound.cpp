@@ -161,7 +161,8 @@ double bound_of(const Candidate& c, const BoundTerms& terms) {
 }
 
 double bound_of_passes(const Candidate& c, const BoundTerms& terms) {
-    if (terms.is_among_others) {
+    // Passes that run beside one another do not begin and end one behind the other.
+    if (terms.is_among_others || schedule::pairs_passes(plan_of_passes(c))) {
         return bound_of(c, terms);
     }
     std::vector<double> ends_s = PassWalk(c, terms).run();

@@ -40,7 +40,7 @@ struct BoundTerms {
 /// stage has ended (and sent its message, where messages block) and its own message is there; a message leaves when its
 /// pass has ended and the message before it has been sent. Behind the passes the parts of the optimizer block, each
 /// begun when all stages have ended the one before. Ignores what the terms do, and nothing else: sharing of links,
-/// noise, what runs beside passes.
+/// noise, what runs beside passes. The closed form where passes run beside one another, or steps do.
 [[nodiscard]] double bound_of_passes(const Candidate& candidate, const BoundTerms& terms);
 
 }  // namespace auspex::search

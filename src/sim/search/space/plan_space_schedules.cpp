@@ -12,7 +12,7 @@ constexpr int kMaxVirtualStages = 8;
 
 }  // namespace
 
-/// With pp = 1 all schedules of one chunk are the same.
+/// With pp = 1 no schedule is shorter than 1f1b.
 void PlanSpace::add_schedules(Candidate c) {
     using models::ScheduleKind;
     const bool is_fixed = !is_free("schedule") || !is_free("virtual_stages");

@@ -105,6 +105,29 @@ TEST(ResolvePlan, interleaving_needs_layers_for_every_chunk_and_whole_rounds_of_
                     "$.pp: found 1; expected 2 or more");
 }
 
+TEST(ResolvePlan, an_update_before_the_norm_needs_stages_that_wait_for_no_other) {
+    const std::string plan = R"({"dp": 1, "pp": 4, "post_validation": true, "micro_batches": 8, "schedule": )";
+    Workload dense = workload_of("toy-dense");
+    EXPECT_EQ(resolve_error(plan + R"("zb-h2"})", dense, 0), "accepted");
+    dense.tied_embeddings = true;
+    expect_contains(resolve_error(plan + R"("zb-h2"})", dense, 0),
+                    "$.post_validation: found true with tied embeddings");
+    dense.layers = 8;
+    EXPECT_EQ(resolve_error(plan + R"("zbv"})", dense, 0), "accepted");  // both ends of the table on one rank
+}
+
+TEST(ResolvePlan, schedules_of_a_v_need_two_stages_a_rank_and_micro_batches_to_fill_them) {
+    Workload dense = workload_of("toy-dense");
+    dense.layers = 8;
+    const std::string zbv = R"({"dp": 1, "schedule": "zbv", )";
+    EXPECT_EQ(resolve_error(zbv + R"("pp": 4, "micro_batches": 7})", dense, 0), "accepted");
+    expect_contains(resolve_error(zbv + R"("pp": 4, "micro_batches": 6})", dense, 0),
+                    "$.micro_batches: found 6; expected at least 7 with zbv and pp 4");
+    expect_contains(resolve_error(zbv + R"("pp": 1, "micro_batches": 6})", dense, 0),
+                    "$.pp: found 1; expected 2 or more");
+    expect_contains(resolve_error(zbv + R"("pp": 8, "micro_batches": 16})", dense, 0), "has 8 layers, fewer than pp 8");
+}
+
 TEST(ResolvePlan, products_that_would_overflow_are_refused) {
     const Workload moe = workload_of("toy-moe");
     expect_contains(resolve_error(R"({"dp": 16777216, "ep": 8})", moe, 0), "more than 16777216 tiles; at most 2097152");

@@ -131,8 +131,7 @@ class Reader {
         const std::string name = in_.one_of("parallelism.pipeline_parallel_schedule",
                                             {"1F1B", "GPipe", "Interleaved1F1B", "ZBVZeroBubble", "DualPipeV"});
         plan_.schedule = std::ranges::find(kTorchSchedules, name, &TorchSchedule::name)->kind;
-        const bool has_chunks = plan_.schedule == ScheduleKind::kInterleaved1f1b || is_v_shaped(plan_.schedule);
-        if (has_chunks && plan_.pp == 1) {
+        if (least_chunks(plan_.schedule) > 1 && plan_.pp == 1) {
             plan_.schedule = ScheduleKind::k1f1b;
         }
         const bool is_interleaved = plan_.schedule == ScheduleKind::kInterleaved1f1b;
@@ -140,7 +139,7 @@ class Reader {
         const int head = weight("parallelism.pipeline_parallel_last_stage_less_layers");
         const std::string each_name = "parallelism.pipeline_parallel_layers_per_stage";
         constexpr int kVirtualStages = 2;  // where nothing else is said
-        plan_.virtual_stages = has_chunks && plan_.pp > 1 ? kVirtualStages : 1;
+        plan_.virtual_stages = least_chunks(plan_.schedule) > 1 ? kVirtualStages : 1;
         if (in_.has(each_name) && is_interleaved) {
             const int each = in_.number(each_name, 1);
             const int counted = layers(each_name) + embedding + head, stages = (counted + each - 1) / each;

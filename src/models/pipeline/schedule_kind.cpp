@@ -59,6 +59,8 @@ bool is_v_shaped(ScheduleKind kind) {
            kind == ScheduleKind::kDualPipeV;
 }
 
+int least_chunks(ScheduleKind kind) { return kind == ScheduleKind::kInterleaved1f1b || is_v_shaped(kind) ? 2 : 1; }
+
 bool splits_backward(ScheduleKind kind) {
     return kind == ScheduleKind::kZbH1 || kind == ScheduleKind::kZbH2 || is_v_shaped(kind);
 }
@@ -70,7 +72,7 @@ ScheduleMisfit misfit_of(ScheduleKind kind, const ScheduleShape& shape) {
                    ? ScheduleMisfit{"virtual_stages", found(shape.virtual_stages) + "; expected 2 or more with " + word}
                    : misfit_of_interleaved(shape);
     }
-    const int chunks = is_v_shaped(kind) ? 2 : 1;
+    const int chunks = least_chunks(kind);
     if (shape.virtual_stages != chunks) {
         return {"virtual_stages", found(shape.virtual_stages) + " with schedule " + word + ", which has " +
                                       std::to_string(chunks) + "; expected " + std::to_string(chunks) +

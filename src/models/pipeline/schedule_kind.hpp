@@ -28,6 +28,8 @@ inline constexpr std::array kScheduleKinds{ScheduleKind::kGpipe, ScheduleKind::k
 [[nodiscard]] std::array<std::string_view, kScheduleKinds.size()> schedule_words();
 /// A rank has the virtual stages r and 2 pp - 1 - r; else v on rank v mod pp.
 [[nodiscard]] bool is_v_shaped(ScheduleKind);
+/// Virtual stages a rank: of interleaved-1f1b at least, of the others exactly.
+[[nodiscard]] int least_chunks(ScheduleKind);
 /// Gradients of weights are passes of their own, behind those of inputs.
 [[nodiscard]] bool splits_backward(ScheduleKind);
 

@@ -47,12 +47,12 @@ std::uint32_t BlockBuilder::end() {
     return static_cast<std::uint32_t>(program_.blocks.size() - 1);
 }
 
-bool BlockBuilder::overlaps(Stream stream) const {
+bool overlaps(const Program& program, Stream stream) {
     switch (stream) {
-        case Stream::kTp: return program_.overlap_tp;
-        case Stream::kEp: return program_.overlap_ep;
-        case Stream::kDp: return program_.overlap_dp;
-        case Stream::kPp: return program_.overlap_pp;
+        case Stream::kTp: return program.overlap_tp;
+        case Stream::kEp: return program.overlap_ep;
+        case Stream::kDp: return program.overlap_dp;
+        case Stream::kPp: return program.overlap_pp;
         case Stream::kCp:
         case Stream::kCompute: break;
     }

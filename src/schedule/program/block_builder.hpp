@@ -42,6 +42,9 @@ struct CommTraits {
     Carries carries = Carries::kRunningValue;
 };
 
+/// The program runs the stream beside kernels.
+[[nodiscard]] bool overlaps(const Program& program, Stream stream);
+
 class BlockBuilder {
  public:
     BlockBuilder(Program& program, const Shapes& shapes);
@@ -87,7 +90,7 @@ class BlockBuilder {
     void set_buffers(Operation& op, std::initializer_list<Buffer> buffers);
     Value emit(Operation op, std::initializer_list<Value> inputs);
     Value emit_compute(Operation op, std::initializer_list<Value> inputs);
-    [[nodiscard]] bool overlaps(Stream stream) const;
+    [[nodiscard]] bool overlaps(Stream stream) const { return schedule::overlaps(program_, stream); }
     [[nodiscard]] bool is_of_other_part(OpKind kind) const;
     /// Of the other end of a message; `from_before`: this end is in front of the boundary.
     [[nodiscard]] models::GroupKind group_of_message(bool from_before, int boundary) const;

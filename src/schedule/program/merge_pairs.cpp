@@ -7,6 +7,8 @@
 #include <numeric>
 #include <utility>
 
+#include "schedule/program/block_builder.hpp"
+
 namespace auspex::schedule {
 namespace {
 
@@ -45,15 +47,7 @@ class PairMerger {
         return ended(side) ? 0U : program_.operations[side.block.op_begin].joins;
     }
     [[nodiscard]] bool blocks(const Operation& op) const {
-        switch (op.stream) {
-            case Stream::kTp: return !program_.overlap_tp;
-            case Stream::kDp: return !program_.overlap_dp;
-            case Stream::kPp: return !program_.overlap_pp;
-            case Stream::kCp: return true;
-            case Stream::kEp:
-            case Stream::kCompute: break;
-        }
-        return false;
+        return op.stream != Stream::kCompute && op.stream != Stream::kEp && !overlaps(program_, op.stream);
     }
 
     void take_turn(Side& side) {

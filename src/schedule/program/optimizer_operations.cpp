@@ -72,21 +72,19 @@ std::uint32_t build_optimizer_block(BlockBuilder& b, const models::Layout& layou
     const StageParameters p = stage_parameters(s.workload, s.plan, stage);
     const Shard dense = shard_of(s.plan, layout, false), experts = shard_of(s.plan, layout, true);
     const bool fsdp = s.plan.optimizer == models::OptimizerSharding::kFsdp;
-    const bool waits_for_all = !s.plan.post_validation;
+    const int all = s.plan.post_validation ? 1 : layout.tiles;  // operations of one rank are none
     b.begin(BlockKind::kOptimizer, 0, false);
     b.set(Phase::kOptimizer, -1);
     b.join({Stream::kTp, Stream::kEp, Stream::kPp, Stream::kDp, Stream::kCp});
     b.host(OpKind::kHostSync, s.stack.host_sync_s);
-    if (s.stack.barriers_per_step > 0 && waits_for_all) {
+    if (s.stack.barriers_per_step > 0 && !s.plan.post_validation) {
         barrier(b, layout.tiles);
     }
     const double shard = p.dense / dense.size + p.experts / experts.size;
     if (s.stack.check_gradients) {
         b.compute(OpKind::kGradientCheck, {},
                   {models::memory_kernel((fsdp ? shard : p.dense + p.experts) * s.plan.gradient_bytes, 1)});
-        if (waits_for_all) {
-            world_all_reduce(b, layout.tiles, Carries::kHealth);
-        }
+        world_all_reduce(b, all, Carries::kHealth);
     }
     Value reduced = gradients_reduced ? kNoValue : emit_gradient_reduction(b, layout, p);
     const int head_stage = stage_of(s.plan, last_virtual_stage_of(s.plan));
@@ -97,9 +95,8 @@ std::uint32_t build_optimizer_block(BlockBuilder& b, const models::Layout& layou
                                 {{elements, ElementType::kGradient}}, {});  // after the other sums: one stream
     }
     b.compute(OpKind::kGradientNorm, {reduced}, {models::memory_kernel(shard * s.plan.gradient_bytes, 2)});
-    const Value norm =
-        b.communicate(OpKind::kGradientNormAllReduce, Stream::kDp, CommKind::kAllReduce, models::GroupKind::kWorld,
-                      waits_for_all ? layout.tiles : 1, {{1, ElementType::kFp32}}, {});
+    const Value norm = b.communicate(OpKind::kGradientNormAllReduce, Stream::kDp, CommKind::kAllReduce,
+                                     models::GroupKind::kWorld, all, {{1, ElementType::kFp32}}, {});
     const double passes = s.stack.kernels.optimizer;
     const double master_bytes = s.plan.weight_bytes < 4 ? 8 : 0;  // fp32 master copy, read and written
     b.require(norm);
@@ -112,13 +109,13 @@ std::uint32_t build_optimizer_block(BlockBuilder& b, const models::Layout& layou
         b.communicate(OpKind::kParameterGatherDense, Stream::kDp, CommKind::kAllGather, dense.group, dense.size,
                       {{p.dense}}, {});
     }
-    if (s.stack.world_all_reduces_per_step > 0 && waits_for_all) {
-        world_all_reduce(b, layout.tiles, Carries::kLoss);
+    if (s.stack.world_all_reduces_per_step > 0) {
+        world_all_reduce(b, all, Carries::kLoss);
     }
-    for (int i = s.stack.check_gradients ? 2 : 1; waits_for_all && i < s.stack.world_all_reduces_per_step; ++i) {
-        world_all_reduce(b, layout.tiles, Carries::kHealth);
+    for (int i = s.stack.check_gradients ? 2 : 1; i < s.stack.world_all_reduces_per_step; ++i) {
+        world_all_reduce(b, all, Carries::kHealth);
     }
-    for (int i = 1; waits_for_all && i < s.stack.barriers_per_step; ++i) {
+    for (int i = 1; !s.plan.post_validation && i < s.stack.barriers_per_step; ++i) {
         barrier(b, layout.tiles);
     }
     b.join({Stream::kDp});

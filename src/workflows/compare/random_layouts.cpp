@@ -172,7 +172,6 @@ void draw_plan(Draws& draws, int ranks, DrawnLayout& layout) {
     const auto [dp, ep, tp, pp] = draw_grid(draws, ranks);
     const models::ScheduleKind kind = pp > 1 ? draws.of(models::kScheduleKinds) : models::ScheduleKind::k1f1b;
     const std::string_view schedule = to_string(kind);
-    const bool has_chunks = kind == models::ScheduleKind::kInterleaved1f1b || is_v_shaped(kind);
     const bool is_bf16 = draws.one_of(0.25);
     for (const auto& [key, value] : {std::pair("dp", dp), {"ep", ep}, {"tp", tp}, {"pp", pp}}) {
         layout.plan_name += value > 1 ? std::string("-") + key + std::to_string(value) : "";
@@ -182,7 +181,7 @@ void draw_plan(Draws& draws, int ranks, DrawnLayout& layout) {
     layout.plan = object_text([&, dp = dp, ep = ep, tp = tp, pp = pp](JsonWriter& json) {
         json.member("dp", dp).member("ep", ep).member("tp", tp).member("pp", pp);
         json.member("micro_batch_size", draws.between(1, 4)).member("micro_batches", draws.of(kMicroBatches));
-        json.member("virtual_stages", has_chunks ? 2 : 1).member("schedule", schedule);
+        json.member("virtual_stages", least_chunks(kind)).member("schedule", schedule);
         json.member("precision", is_bf16 ? "bf16" : "fp32");
         json.member("gradient_dtype", is_bf16 && draws.one_of(0.5) ? "bf16" : "fp32");
         json.member("optimizer", draws.of(kOptimizers)).member("dispatch", draws.of(kDispatches));

@@ -31,7 +31,7 @@ inline models::Plan pipeline_plan(models::ScheduleKind schedule) {
     plan.pp = 2;
     plan.micro_batches = 4;
     plan.schedule = schedule;
-    plan.virtual_stages = schedule == models::ScheduleKind::kInterleaved1f1b || is_v_shaped(schedule) ? 2 : 1;
+    plan.virtual_stages = least_chunks(schedule);
     return plan;
 }
 

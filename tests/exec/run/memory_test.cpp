@@ -58,7 +58,7 @@ models::Plan random_plan(Rng& rng, bool mixture) {
     p.micro_batch_size = coin() ? 2 : 4;
     p.micro_batches = coin() ? 2 : 4;
     p.schedule = models::kScheduleKinds[rng.below(p.pp > 1 ? models::kScheduleKinds.size() : 2)];
-    p.virtual_stages = p.schedule == models::ScheduleKind::kInterleaved1f1b || is_v_shaped(p.schedule) ? 2 : 1;
+    p.virtual_stages = least_chunks(p.schedule);
     if (is_v_shaped(p.schedule)) {
         p.micro_batches = 4;
     }

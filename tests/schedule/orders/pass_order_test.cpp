@@ -5,19 +5,13 @@
 #include <map>
 #include <utility>
 
+#include "order_plan.hpp"
 #include "schedule/program/program.hpp"
 
 namespace auspex::schedule {
 namespace {
 
-models::Plan plan_of(models::ScheduleKind kind, int pp, int micro_batches, int virtual_stages = 1) {
-    models::Plan plan;
-    plan.schedule = kind;
-    plan.pp = pp;
-    plan.micro_batches = micro_batches;
-    plan.virtual_stages = virtual_stages;
-    return plan;
-}
+using testing_plans::plan_of;
 
 /// Micro-batches whose forward has run and whose backward has not, at most, over all chunks.
 int most_in_flight(const std::vector<Pass>& order) {

@@ -164,10 +164,8 @@ double GridFloor::bound_s(const Candidate& c, const PartTimes& times, double opt
     }
     const std::vector<double>& messages = messages_s(c);
     const std::vector<std::vector<double>> optimizer(static_cast<std::size_t>(c.pp), {optimizer_s});
-    const bool splits = splits_backward(c.schedule);
-    const std::vector<double> none(splits ? parts.size() : 0);  // a whole pass is not longer than its parts
-    return bound_of(c, {forward_s, backward_s, splits ? backward_s : none, none, messages, messages, blocks, optimizer,
-                        inputs_.plan.post_validation});
+    return bound_of(
+        c, {forward_s, backward_s, {}, {}, messages, messages, blocks, optimizer, inputs_.plan.post_validation});
 }
 
 double GridFloor::of(const Candidate& plan) {

@@ -152,7 +152,8 @@ double bound_of(const Candidate& c, const BoundTerms& terms) {
         // The message behind the last pass is one of those that blocked.
         const double counted_s = terms.blocks_messages && stage > 0 ? terms.back_s[s - 1] : 0;
         const double own_s = sum_of(terms.optimizer_s[s]);
-        const double end_s = terms.input_s.empty() ? std::max(behind_s - counted_s + first_optimizer_s, own_s) : own_s;
+        const double end_s =
+            splits_backward(c.schedule) ? own_s : std::max(behind_s - counted_s + first_optimizer_s, own_s);
         largest_s = std::max(largest_s, terms.is_among_others ? busy_s + own_s : before_s + busy_s + end_s);
         before_s += terms.forward_s[s] + terms.message_s[s];
         behind_s += terms.backward_s[s] + terms.back_s[s];

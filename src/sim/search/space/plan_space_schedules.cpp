@@ -24,7 +24,7 @@ void PlanSpace::add_schedules(Candidate c) {
     }
     for (const ScheduleKind schedule : schedules_) {
         c.schedule = schedule;
-        c.virtual_stages = schedule == ScheduleKind::kInterleaved1f1b || is_v_shaped(schedule) ? 2 : 1;
+        c.virtual_stages = least_chunks(schedule);
         if (!add_if_possible(c) || schedule != ScheduleKind::kInterleaved1f1b) {
             continue;
         }

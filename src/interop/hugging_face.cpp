@@ -50,7 +50,7 @@ class Importer {
             json_.member("intermediate_size", keys_.count("intermediate_size"));
         }
         write_training();
-        check_window();
+        write_window();
         check_extra_layers();
         note_small_parts();
         pass_over_what_costs_nothing();
@@ -126,6 +126,10 @@ class Importer {
         json_.member("num_experts", number_of_experts()).member("top_k", keys_.count("num_experts_per_tok"));
         const int width = keys_.count(family_.expert_width);
         json_.member("expert_size", width).member("shared_experts", shared_experts(width));
+        const int groups = keys_.count_or("n_group", 1), chosen = keys_.count_or("topk_group", groups);
+        if (chosen < groups) {
+            json_.member("expert_groups", groups).member("top_k_groups", chosen);
+        }
         const int dense = first_dense_layers(keys_, layers_, family_.needs_dense_and_shared);
         json_.member("first_dense_layers", dense);
         if (dense > 0) {
@@ -202,50 +206,51 @@ class Importer {
         }
     }
 
-    /// Whether a layer is of the kind "sliding_attention", and whether one is of "chunked_attention".
-    std::pair<bool, bool> windowed_layers() {
-        const auto types = keys_.find("layer_types");
-        std::array<bool, 3> found{};
-        if (types) {
+    /// How many layers have sliding windows, and chunks.
+    std::pair<int, int> windowed_layers() {
+        if (const auto types = keys_.find("layer_types")) {
+            std::array<int, 3> found{};
             for (const JsonValue& type : types->elements()) {
-                found.at(type.as_one_of({"full_attention", "sliding_attention", "chunked_attention"})) = true;
+                ++found.at(type.as_one_of({"full_attention", "sliding_attention", "chunked_attention"}));
             }
             if (types->elements().size() != static_cast<std::size_t>(layers_)) {
                 types->fail("a word for each of the " + std::to_string(layers_) + " layers");
             }
+            return {found[1], found[2]};
         }
-        return {found[1], found[2]};
+        const bool is_used = keys_.flag_or("use_sliding_window", false) || family_.window == AttentionWindow::kAlways;
+        const int first = family_.window == AttentionWindow::kIfUsed ? keys_.count_or("max_window_layers", 0) : 0;
+        const int all = is_used && family_.window != AttentionWindow::kNone ? std::max(0, layers_ - first) : 0;
+        const int own = family_.window_alternates ? (all + 1) / 2 : all;
+        return family_.window_key == "sliding_window" ? std::pair(own, 0) : std::pair(0, own);
     }
 
-    void check_window() {
-        const bool is_used = keys_.flag_or("use_sliding_window", false) &&
-                             keys_.count_or("max_window_layers", 0) < layers_;  // layers from that one on have windows
-        const bool has_window =
-            family_.window == AttentionWindow::kAlways || (family_.window == AttentionWindow::kIfUsed && is_used);
-        const auto [slides, is_chunked] = windowed_layers();
-        for (const auto& [key, is_in_layers] :
-             {std::pair("sliding_window", slides), {"attention_chunk_size", is_chunked}}) {
-            if (is_in_layers || (has_window && family_.window_key == key)) {
-                check_width(key, is_in_layers);
-            }
+    void write_window() {
+        const auto [sliding, chunked] = windowed_layers();
+        if (const int window = shorter_than_sequence("sliding_window", sliding); window > 0) {
+            json_.member("window", window).member("windowed_layers", sliding);
         }
-        keys_.pass_over({"max_window_layers", "sliding_window", family_.window_key});
+        const char* const chunk = "attention_chunk_size";
+        if (shorter_than_sequence(chunk, chunked) > 0) {
+            keys_.at(chunk).fail("at least the sequence length (" + std::to_string(sequence_length_) +
+                                 "): attention within chunks is not modelled" + left_out_by(keys_.at(chunk), "null") +
+                                 ", and every layer attends to the whole sequence");
+        }
+        keys_.pass_over({"use_sliding_window", "max_window_layers", "sliding_window", family_.window_key});
     }
 
-    void check_width(const std::string& key, bool is_in_layers) {
-        if (is_in_layers && !keys_.has(key) && family_.default_window == 0) {
-            keys_.at("layer_types").fail("\"full_attention\" alone where there is no " + key);
+    /// The width of windows that some layers have; 0 where none has one shorter than the sequence.
+    int shorter_than_sequence(const char* key, int layers) {
+        if (layers > 0 && keys_.find("layer_types") && !keys_.has(key) && family_.default_window == 0) {
+            keys_.at("layer_types").fail(std::string("\"full_attention\" alone where there is no ") + key);
         }
-        if (family_.default_window > 0) {
+        if (layers > 0 && family_.default_window > 0) {
             require_said(key, family_.default_window,
                          ", or null, with which every layer attends to the whole sequence");
         }
-        const auto window = keys_.find(key);
-        if (window && window->as_integer(1, 1'000'000'000) < sequence_length_) {
-            window->fail("at least the sequence length (" + std::to_string(sequence_length_) +
-                         "): attention over a shorter window is not modelled" + left_out_by(*window, "null") +
-                         ", and every layer attends to the whole sequence");
-        }
+        const auto window = layers > 0 ? keys_.find(key) : std::nullopt;
+        const std::int64_t width = window ? window->as_integer(1, 1'000'000'000) : 0;
+        return width < sequence_length_ ? static_cast<int>(width) : 0;
     }
 
     void check_extra_layers() {
@@ -270,12 +275,6 @@ class Importer {
         }
         if (family_.norms_behind) {
             notes_.emplace_back("norms behind attention and feed-forward are read as norms in front of them");
-        }
-        if (keys_.count_or("n_group", 1) > keys_.count_or("topk_group", 1)) {
-            notes_.emplace_back(
-                "the limit on groups of experts a token goes to (topk_group of n_group) is not modelled: the traffic "
-                "of "
-                "dispatch is that of free routing");
         }
         if (family_.is_latent && keys_.find("topk_method") && keys_.at("topk_method").excerpt() == "\"noaux_tc\"") {
             notes_.emplace_back("the router's bias, one number an expert, is left out");

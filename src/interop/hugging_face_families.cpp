@@ -64,6 +64,7 @@ std::span<const ModelFamily> model_families() {
                     .normalizes_top_k = true,
                     .needs_head_size = true,
                     .window = AttentionWindow::kAlways,
+                    .window_alternates = true,
                     .default_window = 128},
         ModelFamily{.model_type = "llama4_text",
                     .expert_width = kWidth,

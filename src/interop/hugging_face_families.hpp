@@ -26,6 +26,7 @@ struct ModelFamily {
     bool has_one_shared = false;             ///< one shared expert, as wide as the others, that no key names
     AttentionWindow window = AttentionWindow::kNone;
     std::string_view window_key = "sliding_window";
+    bool window_alternates = false;  ///< every second layer has one, the first among them, where layer_types is missing
     int default_window = 0;        ///< where the key is missing; 0: none, as null says
     int default_shared_width = 0;  ///< of shared_expert_intermediate_size, where it is missing
     bool norms_behind = false;     ///< attention and feed-forward have their norms behind them, not in front

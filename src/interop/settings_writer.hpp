@@ -37,6 +37,14 @@ class SettingsWriter {
             refuse(field, found, expected);
         }
     }
+    /// Refuses what no framework here has words for: post_validation.
+    void require_validation() const { require(!plan_.post_validation, "post_validation", "true", "false"); }
+    /// Refuses 8-bit products and any way but an all-gather to share a sequence.
+    void require_plain_products_and_context() const {
+        require(plan_.fp8 == models::Fp8::kNone, "fp8", std::string("\"") + to_string(plan_.fp8) + "\"", "\"none\"");
+        require(plan_.cp == 1 || plan_.context == models::ContextParallel::kAllGather, "context_parallel",
+                std::string("\"") + to_string(plan_.context) + "\"", "\"all-gather\"");
+    }
     /// Refuses every word of plan.overlap.
     void require_no_overlap(const std::string& why) const;
     /// Refuses rank_order unless it comes to `slowest_first`, axes of one rank aside.

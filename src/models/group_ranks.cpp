@@ -55,6 +55,9 @@ Family family_of(const Layout& layout, GroupKind kind) {
     switch (kind) {
         case GroupKind::kTp: return blocked(ranks, 1, layout.tp);
         case GroupKind::kCp: return blocked(ranks, layout.tp, layout.cp);
+        case GroupKind::kCpAllToAll: return blocked(ranks, layout.tp, layout.cp_all_to_all);
+        case GroupKind::kCpRing:
+            return blocked(ranks, layout.tp * layout.cp_all_to_all, layout.cp / layout.cp_all_to_all);
         case GroupKind::kEtp: return blocked(ranks, 1, layout.etp);
         case GroupKind::kEp: return blocked(ranks, layout.etp, layout.ep);
         case GroupKind::kExpertDp: return strided(ranks, layout.ep * layout.etp);

@@ -3,15 +3,32 @@
 
 #include <utility>
 
+#include "base/error.hpp"
 #include "base/json.hpp"
+#include "models/kernel_cost.hpp"
 
 namespace auspex::models {
+namespace {
+
+void check_fp8(const Machine& machine, const Plan& plan) {
+    const bool tensorwise = plan.fp8 == Fp8::kTensorwise;
+    const Operands operands = tensorwise ? Operands::kFp8 : Operands::kFp8Blocks;
+    if (plan.fp8 != Fp8::kNone && gemm_rate(machine.tile, operands) == 0) {
+        throw InputError(plan.file + ": $.fp8", std::string("found \"") + to_string(plan.fp8) +
+                                                    "\"; expected \"none\" on " + machine.name + ", of which " +
+                                                    machine.file + " has no tile." +
+                                                    (tensorwise ? "gemm_fp8" : "gemm_fp8_blocks"));
+    }
+}
+
+}  // namespace
 
 Inputs load_inputs(JsonDocument machine, JsonDocument stack, JsonDocument workload, JsonDocument plan) {
     Machine m = load_machine(machine);
     Stack s = load_stack(stack);
     Workload w = load_workload(workload);
     Plan p = load_plan(plan);
+    check_fp8(m, p);
     return {std::move(machine), std::move(stack), std::move(workload), std::move(plan),
             std::move(m),       std::move(s),     std::move(w),        std::move(p)};
 }

@@ -24,7 +24,17 @@ Kernel memory_kernel(double bytes, double launches) {
     return kernel;
 }
 
-double gemm_efficiency(const Tile& tile, double m, double n, double k, double groups) {
+double gemm_rate(const Tile& tile, Operands operands) {
+    switch (operands) {
+        case Operands::kBf16: break;
+        case Operands::kFp32: return tile.gemm_fp32_flop_per_s;
+        case Operands::kFp8: return tile.gemm_fp8_flop_per_s;
+        case Operands::kFp8Blocks: return tile.gemm_fp8_blocks_flop_per_s;
+    }
+    return tile.gemm_bf16_flop_per_s;
+}
+
+double gemm_efficiency(const Tile& tile, double m, double n, double k, double groups, double depth_scale) {
     if (m <= 0 || n <= 0 || k <= 0) {
         return 1;
     }
@@ -38,7 +48,7 @@ double gemm_efficiency(const Tile& tile, double m, double n, double k, double gr
         best = std::max(best, penalty * groups * m * n / (waves * cores * block_m * block_n));
         penalty *= tile.gemm_small_block;
     }
-    return best * k / (k + tile.gemm_half_depth);
+    return best * k / (k + tile.gemm_half_depth * depth_scale);
 }
 
 KernelTime kernel_time(const Kernel& kernel, const Machine& machine, const Stack& stack, double load) {
@@ -46,10 +56,12 @@ KernelTime kernel_time(const Kernel& kernel, const Machine& machine, const Stack
     const double scale = kernel.routed ? load : 1;
     const double bytes_s = kernel.bytes * scale / (tile.hbm_bytes_per_s * tile.memory_efficiency);
     double flop_s = 0;
-    const double rate = kernel.fp32 ? tile.gemm_fp32_flop_per_s : tile.gemm_bf16_flop_per_s;
+    const double rate = gemm_rate(tile, kernel.operands);
+    const bool in_8_bits = kernel.operands == Operands::kFp8 || kernel.operands == Operands::kFp8Blocks;
     if (kernel.type == KernelType::kGemm) {
         const double efficiency = gemm_efficiency(tile, kernel.m * (kernel.routed_depth ? 1 : scale), kernel.n,
-                                                  kernel.k * (kernel.routed_depth ? scale : 1), kernel.groups);
+                                                  kernel.k * (kernel.routed_depth ? scale : 1), kernel.groups,
+                                                  in_8_bits ? rate / tile.gemm_bf16_flop_per_s : 1);
         flop_s = kernel.work_flop * scale / (rate * tile.gemm_ceiling * stack.gemm_efficiency * efficiency);
     } else if (kernel.type == KernelType::kAttention) {
         flop_s = kernel.work_flop * scale / (rate * tile.attention_efficiency);

@@ -8,6 +8,8 @@
 namespace auspex::models {
 
 enum class KernelType : std::uint8_t { kGemm, kAttention, kMemory };
+/// Of a product or attention; 8 bits with one scale a tensor, or one a block.
+enum class Operands : std::uint8_t { kBf16, kFp32, kFp8, kFp8Blocks };
 
 /// Work of one or more equal kernels of one operation on one tile. For kGemm: `groups` products [m, k] x [k, n] in one
 /// launch.
@@ -24,7 +26,7 @@ struct Kernel {
                             ///< launches are of one
     bool routed = false;    ///< grows with the tokens routed to the rank: m, flop and bytes scale with its load
     bool routed_depth = false;  ///< the routed rows are k, not m (a weight gradient)
-    bool fp32 = false;          ///< operands in fp32
+    Operands operands = Operands::kBf16;
     bool operator==(const Kernel&) const = default;
 };
 
@@ -37,8 +39,12 @@ struct Kernel {
 ///   eff = k / (k + half_depth) * max over block sizes b in {1, 1/2, 1/4} of small_block^(log2 1/b) * filled(b)
 ///   filled = groups m n / (waves * cores * block), waves = ceil(groups ceil(m/bm) ceil(n/bn) / cores): wave
 ///   quantization.
+/// `depth_scale`: of half_depth, where the start and end of a block take as long and the products between go faster.
 /// Ignores: split-k, cache effects between blocks.
-[[nodiscard]] double gemm_efficiency(const Tile& tile, double m, double n, double k, double groups);
+[[nodiscard]] double gemm_efficiency(const Tile& tile, double m, double n, double k, double groups,
+                                     double depth_scale = 1);
+/// FLOP/s of large products; 0 where the machine file has none for 8 bits.
+[[nodiscard]] double gemm_rate(const Tile& tile, Operands operands);
 
 /// Seconds of a kernel by parts. `rate_bound_s` is what takes longer on a slower tile; launches and host waits do not.
 struct KernelTime {

@@ -12,6 +12,8 @@ namespace auspex::models {
 enum class GroupKind : std::uint8_t {
     kTp,            ///< tp ranks that split the dense matrices
     kCp,            ///< cp ranks that split the sequence
+    kCpAllToAll,    ///< of them neighbours that exchange heads for tokens (ContextSplit)
+    kCpRing,        ///< of them those that pass keys and values on: one of each kCpAllToAll group
     kEp,            ///< ep ranks that hold different experts (same dp and etp index)
     kEtp,           ///< etp ranks that split one expert
     kExpertDp,      ///< dp replicas of an expert
@@ -30,6 +32,7 @@ enum class GroupKind : std::uint8_t {
 /// job's node r / node.tiles.
 struct Layout {
     int tiles = 0, pp = 1, dp = 1, ep = 1, etp = 1, tp = 1, cp = 1;
+    int cp_all_to_all = 1;  ///< of the cp ranks
     int stage_ranks = 1;    ///< N = tiles / pp
     int data_parallel = 1;  ///< N / (tp * cp)
     int global_batch = 1;   ///< sequences: micro_batch_size * micro_batches * data_parallel

@@ -12,9 +12,11 @@ namespace auspex::models {
 /// One accelerator as a rank sees it. Rates are of one tile while every tile of the node is busy.
 struct Tile {
     std::string name;
-    double peak_bf16_flop_per_s = 0;  ///< the peak that MFU is measured against
-    double gemm_bf16_flop_per_s = 0;  ///< sustained by a large GEMM, full node, power-limited
-    double gemm_fp32_flop_per_s = 0;  ///< the same for fp32 (TF32) operands
+    double peak_bf16_flop_per_s = 0;        ///< the peak that MFU is measured against
+    double gemm_bf16_flop_per_s = 0;        ///< sustained by a large GEMM, full node, power-limited
+    double gemm_fp32_flop_per_s = 0;        ///< the same for fp32 (TF32) operands
+    double gemm_fp8_flop_per_s = 0;         ///< of 8-bit operands with one scale a tensor; 0: has none
+    double gemm_fp8_blocks_flop_per_s = 0;  ///< with one scale a block of 128; 0: has none
     double vector_fp32_flop_per_s = 0;
     double hbm_bytes_per_s = 0;                ///< sustained (STREAM triad)
     double hbm_bytes = 0;                      ///< capacity

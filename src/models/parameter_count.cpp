@@ -139,6 +139,15 @@ ParameterCount count_layer_parameters(const Workload& workload, int layer) {
     return count_layer(workload, layer, workload.num_experts);
 }
 
+double mean_keys(const Workload& workload) {
+    const double s = workload.sequence_length, w = workload.window;
+    if (workload.window == 0 || workload.window >= workload.sequence_length) {
+        return s / 2;
+    }
+    const double windowed = static_cast<double>(workload.windowed_layers) / workload.layers;
+    return windowed * (w - w * w / (2 * s)) + (1 - windowed) * s / 2;
+}
+
 TokenFlop count_token_flop(const Workload& workload) {
     const double layers = workload.layers;
     const double moe_layers = workload.num_experts > 0 ? workload.layers - workload.first_dense_layers : 0;
@@ -148,7 +157,7 @@ TokenFlop count_token_flop(const Workload& workload) {
     TokenFlop flop;
     flop.attention_projections = layers * 2 * weights(attention_layers(workload));
     // A causal token sees half of the sequence on average: 2 S/2 multiply-adds' FLOP per element of key and of value.
-    flop.attention_scores = layers * workload.sequence_length * workload.heads * (key_size + value_size);
+    flop.attention_scores = layers * 2 * mean_keys(workload) * workload.heads * (key_size + value_size);
     flop.dense_feed_forward =
         (layers - moe_layers) * 2 * weights(feed_forward_layers(workload, workload.intermediate_size));
     flop.router = moe_layers * 2 * workload.hidden_size * workload.num_experts;

@@ -40,12 +40,25 @@ void read_grid(const JsonValue& root, Plan& plan) {
     plan.etp = read_int_or(root, "etp", plan.tp, 1, kMaxDegree);
 }
 
+void read_context(const JsonValue& root, Plan& plan) {
+    if (const auto value = root.find("context_parallel")) {
+        plan.context = static_cast<ContextParallel>(value->as_one_of(kContextParallelWords));
+    }
+    if (const auto value = root.find("context_all_to_all")) {
+        if (plan.context != ContextParallel::kTwoLevel) {
+            value->fail("no such key unless \"context_parallel\" is \"two-level\"");
+        }
+        plan.context_all_to_all = static_cast<int>(value->as_integer(2, kMaxDegree));
+    }
+}
+
 void read_schedule(const JsonValue& root, Plan& plan) {
     plan.micro_batch_size = read_int_or(root, "micro_batch_size", 1, 1, kMaxBatches);
     plan.micro_batches = read_int_or(root, "micro_batches", 1, 1, kMaxBatches);
     if (const auto value = root.find("sequence_parallel")) {
         plan.sequence_parallel = value->as_bool();
     }
+    read_context(root, plan);
     if (const auto value = root.find("schedule")) {
         plan.schedule = kScheduleKinds.at(value->as_one_of(schedule_words()));
     }
@@ -53,7 +66,7 @@ void read_schedule(const JsonValue& root, Plan& plan) {
     if (const auto value = root.find("post_validation")) {
         plan.post_validation = value->as_bool();
     }
-    const ScheduleMisfit misfit = misfit_of(plan.schedule, {plan.pp, plan.micro_batches, plan.virtual_stages});
+    const PlanMisfit misfit = misfit_of(plan.schedule, {plan.pp, plan.micro_batches, plan.virtual_stages});
     if (misfit.field == "virtual_stages") {  // what else does not fit may be changed by others before it is resolved
         throw InputError(root.where() + ".virtual_stages", misfit.why);
     }
@@ -99,11 +112,19 @@ void read_flags(const JsonValue& root, std::string_view key, std::initializer_li
     }
 }
 
+constexpr std::array<std::string_view, 3> kFp8Words{"none", "tensorwise", "blockwise"};
+
 void read_precision(const JsonValue& root, Plan& plan) {
     if (const auto value = root.find("precision")) {
         const bool is_fp32 = value->as_one_of({"bf16", "fp32"}) == 1;
         plan.precision = is_fp32 ? "fp32" : "bf16";
         plan.weight_bytes = is_fp32 ? 4 : 2;
+    }
+    if (const auto value = root.find("fp8")) {
+        plan.fp8 = static_cast<Fp8>(value->as_one_of(kFp8Words));
+        if (plan.fp8 != Fp8::kNone && plan.weight_bytes != 2) {
+            value->fail("\"none\" with precision fp32");
+        }
     }
     plan.gradient_bytes = plan.weight_bytes;
     if (const auto value = root.find("gradient_dtype")) {
@@ -118,8 +139,8 @@ void read_choices(const JsonValue& root, Plan& plan) {
         plan.optimizer = kKinds[value->as_one_of({"replicated", "sharded", "ep-aware", "fsdp"})];
     }
     if (const auto value = root.find("dispatch")) {
-        constexpr Dispatch kKinds[] = {Dispatch::kAllGatherReduceScatter, Dispatch::kAllToAll};
-        plan.dispatch = kKinds[value->as_one_of({"allgather-reducescatter", "alltoall"})];
+        constexpr Dispatch kKinds[] = {Dispatch::kAllGatherReduceScatter, Dispatch::kAllToAll, Dispatch::kHierarchical};
+        plan.dispatch = kKinds[value->as_one_of({"allgather-reducescatter", "alltoall", "hierarchical-alltoall"})];
     }
     if (const auto value = root.find("expert_kernels")) {
         constexpr ExpertKernels kKinds[] = {ExpertKernels::kLoop, ExpertKernels::kGrouped, ExpertKernels::kFused};
@@ -273,6 +294,8 @@ Plan load_plan(const JsonDocument& document) {
                      "tp",
                      "pp",
                      "cp",
+                     "context_parallel",
+                     "context_all_to_all",
                      "virtual_stages",
                      "post_validation",
                      "sequence_parallel",
@@ -282,6 +305,7 @@ Plan load_plan(const JsonDocument& document) {
                      "stages",
                      "recompute",
                      "precision",
+                     "fp8",
                      "gradient_dtype",
                      "optimizer",
                      "dispatch",
@@ -350,9 +374,14 @@ const char* to_string(Dispatch kind) {
     switch (kind) {
         case Dispatch::kAllGatherReduceScatter: return "allgather-reducescatter";
         case Dispatch::kAllToAll: return "alltoall";
+        case Dispatch::kHierarchical: return "hierarchical-alltoall";
     }
     return "";
 }
+
+const char* to_string(Fp8 kind) { return kFp8Words.at(static_cast<std::size_t>(kind)).data(); }
+
+ContextSplit context_split(const Plan& plan) { return context_split(plan.context, plan.cp, plan.context_all_to_all); }
 
 const char* to_string(ExpertKernels kind) {
     switch (kind) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/json_forward.hpp"
+#include "models/context/context_parallel.hpp"
 #include "models/pipeline/schedule_kind.hpp"
 #include "models/pipeline/stage_layers.hpp"
 #include "models/routing_record.hpp"
@@ -17,8 +18,15 @@
 namespace auspex::models {
 
 enum class OptimizerSharding { kReplicated, kSharded, kEpAware, kFsdp };
-enum class Dispatch { kAllGatherReduceScatter, kAllToAll };
+enum class Dispatch {
+    kAllGatherReduceScatter,
+    kAllToAll,
+    kHierarchical  ///< a token once to every node that holds some of its experts, there once to every rank that does
+};
 enum class ExpertKernels { kLoop, kGrouped, kFused };
+/// Scaling of 8-bit operands: one number a tensor, found by a pass over it, or one a block of 128 (128 x 128 of
+/// weights) within the pass that casts.
+enum class Fp8 { kNone, kTensorwise, kBlockwise };
 /// Who decides which experts a token visits. Predictions take kLearned as even, like kUniform.
 enum class RoutingDistribution {
     kUniform,  ///< a fixed even pattern; training does not ask the router
@@ -57,6 +65,8 @@ struct Plan {
     /// kEven, which leaves it empty.
     std::vector<int> stage_layers;
     bool sequence_parallel = false;
+    ContextParallel context = ContextParallel::kAllGather;
+    int context_all_to_all = 1;  ///< kTwoLevel: ranks of its all-to-all
     int micro_batch_size = 1;
     int micro_batches = 1;
     ScheduleKind schedule = ScheduleKind::k1f1b;
@@ -64,6 +74,7 @@ struct Plan {
     bool recompute_norm = false, recompute_attention = false,
          recompute_expert = false;  ///< "expert" is the feed-forward, dense or MoE
     std::string precision = "bf16";
+    Fp8 fp8 = Fp8::kNone;       ///< operands of products with weights, but for router and LM head
     double weight_bytes = 2;    ///< of a parameter, by precision
     double gradient_bytes = 2;  ///< of a gradient as stored and reduced, by gradient_dtype
     OptimizerSharding optimizer = OptimizerSharding::kSharded;
@@ -84,10 +95,10 @@ struct Plan {
 
 /// The plan for this many tiles: dp filled in (or checked), etp defaulted. tiles = 0 means what plan.dp gives.
 /// Checks tiles = pp * dp * ep * etp, N = tp * cp * data_parallel whole, experts divisible by ep, heads by tp, layers
-/// >= pp * virtual_stages, pp, virtual_stages and micro_batches by misfit_of, sequence divisible by cp (and tp with
-/// sequence_parallel), dense models have ep = 1. Fills stage_layers where layers are not dealt evenly; listed
-/// ones must be one for each virtual stage and sum to the layers. Throws InputError naming the file, the field, the
-/// value and what would do.
+/// >= pp * virtual_stages, pp, virtual_stages and micro_batches by misfit_of, cp by context_misfit, sequence divisible
+/// by cp (and tp with sequence_parallel), dense models have ep = 1. Fills stage_layers where layers are not dealt
+/// evenly; listed ones must be one for each virtual stage and sum to the layers. Throws InputError naming the file, the
+/// field, the value and what would do.
 [[nodiscard]] Plan resolve_plan(const Plan& plan, const Workload& workload, int tiles);
 
 /// Of a job: above any machine that will be built soon, below what overflows an int in the products of a grid.
@@ -111,5 +122,9 @@ inline constexpr std::int64_t kMaxTiles = 16'777'216;
 [[nodiscard]] const char* to_string(OptimizerSharding);
 [[nodiscard]] const char* to_string(Dispatch);
 [[nodiscard]] const char* to_string(ExpertKernels);
+/// "none", "tensorwise", "blockwise".
+[[nodiscard]] const char* to_string(Fp8);
+/// Of its cp ranks. Requires what context_misfit asks.
+[[nodiscard]] ContextSplit context_split(const Plan& plan);
 
 }  // namespace auspex::models

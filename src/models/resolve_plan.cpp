@@ -203,7 +203,7 @@ void check_stages(const Plan& plan, const Workload& workload) {
                    (virtual_given ? " * virtual_stages " + text(plan.virtual_stages) : "") + "; at most " +
                    text(workload.layers) + (virtual_given ? " stages in all" : ""));
     }
-    const ScheduleMisfit misfit = misfit_of(plan.schedule, {plan.pp, plan.micro_batches, plan.virtual_stages});
+    const PlanMisfit misfit = misfit_of(plan.schedule, {plan.pp, plan.micro_batches, plan.virtual_stages});
     if (!misfit.field.empty()) {
         refuse(plan, misfit.field, misfit.why);
     }
@@ -230,6 +230,11 @@ void check_shapes(const Plan& plan, const Workload& workload) {
                         std::int64_t{workload.shared_experts} * workload.expert_size);
     }
     require_divides(plan, workload, "cp", plan.cp, "sequence_length", workload.sequence_length);
+    const PlanMisfit misfit = context_misfit(plan.context, plan.cp, plan.context_all_to_all, workload.heads / plan.tp,
+                                             workload.kv_heads / plan.tp, workload.sequence_length);
+    if (!misfit.field.empty()) {
+        refuse(plan, misfit.field, misfit.why);
+    }
     if (plan.sequence_parallel) {
         require_divides(plan, workload, "tp", plan.tp, "sequence_parallel: sequence_length / cp",
                         workload.sequence_length / plan.cp);

@@ -2,6 +2,7 @@
 #include "models/routing.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <numeric>
@@ -63,7 +64,80 @@ RoutingLoad load_of(const std::vector<double>& shares, int ep) {
     return load;
 }
 
+double binomial(int n, int k) {
+    double ways = 1;
+    for (int i = 0; i < k; ++i) {
+        ways *= static_cast<double>(n - i) / (i + 1);
+    }
+    return k > n ? 0 : ways;
+}
+
+/// C(all - held, k) / C(all, k).
+double miss_probability(int all, int held, int k) {
+    double probability = 1;
+    for (int i = 0; i < k; ++i) {
+        probability *= std::max(0.0, static_cast<double>(all - held - i)) / (all - i);
+    }
+    return probability;
+}
+
+/// That a token has none of its experts among [first, end). That range holds some groups whole and of at most two
+/// others a piece.
+double miss_probability(const TokenSpread& spread, int first, int end) {
+    const int size = spread.experts / spread.groups, all = size * spread.top_groups;
+    int whole = 0;
+    std::vector<int> pieces;
+    for (int group = first / size; group * size < end; ++group) {
+        const int held = std::min(end, (group + 1) * size) - std::max(first, group * size);
+        held == size ? static_cast<void>(++whole) : pieces.push_back(held);
+    }
+    const int cut = static_cast<int>(pieces.size());
+    double probability = 0;
+    for (unsigned chosen = 0; chosen < (1U << pieces.size()); ++chosen) {
+        int held = 0;
+        for (std::size_t piece = 0; piece < pieces.size(); ++piece) {
+            held += (chosen >> piece & 1U) != 0 ? pieces[piece] : 0;
+        }
+        for (int of_whole = 0; of_whole <= whole; ++of_whole) {
+            const int others = spread.top_groups - std::popcount(chosen) - of_whole;
+            if (others >= 0 && others <= spread.groups - whole - cut) {
+                probability += binomial(whole, of_whole) * binomial(spread.groups - whole - cut, others) *
+                               miss_probability(all, held + of_whole * size, spread.top_k);
+            }
+        }
+    }
+    return probability / binomial(spread.groups, spread.top_groups);
+}
+
 }  // namespace
+
+TokenSpread token_spread(const Workload& workload) {
+    return {workload.num_experts, workload.top_k, workload.expert_groups, workload.top_k_groups};
+}
+
+double mean_parts_reached(const TokenSpread& spread, int parts) {
+    AUSPEX_CHECK(parts > 0 && spread.experts % parts == 0, "parts are of whole experts");
+    const int size = spread.experts / parts;
+    double reached = 0;
+    for (int part = 0; part < parts; ++part) {
+        reached += 1 - miss_probability(spread, part * size, (part + 1) * size);
+    }
+    return reached;
+}
+
+double rows_to_a_node(const TokenSpread& spread, int nodes, int ranks) {
+    return mean_parts_reached(spread, nodes) / nodes * ranks / mean_parts_reached(spread, ranks);
+}
+
+RoutingLoad routing_load(const Plan& plan, const Workload& workload) {
+    constexpr std::uint64_t kSeed = 1;
+    if (workload.num_experts == 0) {
+        return {};
+    }
+    RoutingLoad load = routing_load(plan.routing, workload.num_experts, plan.ep, kSeed);
+    load.spread = token_spread(workload);
+    return load;
+}
 
 RoutingLoad routing_load(const Routing& routing, int num_experts, int ep, std::uint64_t seed, int draws) {
     if (!is_skewed(routing.kind) || num_experts == 0) {

@@ -298,7 +298,8 @@ std::vector<std::string> read_words(const JsonValue& parent, std::string_view ke
 
 constexpr std::array<std::string_view, 3> kExpertKernelWords{"loop", "grouped", "fused"};
 constexpr std::array<std::string_view, 4> kOptimizerWords{"replicated", "sharded", "ep-aware", "fsdp"};
-constexpr std::array<std::string_view, 2> kDispatchWords{"allgather-reducescatter", "alltoall"};
+constexpr std::array<std::string_view, 3> kDispatchWords{"allgather-reducescatter", "alltoall",
+                                                         "hierarchical-alltoall"};
 
 void read_offers(const JsonValue& section, Stack& stack) {
     section.allow_only({"expert_kernels", "optimizers", "dispatches", "schedules"});

@@ -81,6 +81,15 @@ void read_latent_attention(const JsonValue& root, Workload& workload) {
     }
 }
 
+void read_window(const JsonValue& root, Workload& workload) {
+    if (!root.find("window")) {
+        refuse(root, {"windowed_layers"}, "no such key without \"window\"");
+        return;
+    }
+    workload.window = read_int(root, "window", 1, kMaxSize * 100);
+    workload.windowed_layers = read_int_or(root, "windowed_layers", workload.layers, 0, workload.layers);
+}
+
 void read_attention(const JsonValue& root, Workload& workload) {
     workload.heads = read_int(root, "heads", 1, kMaxSize);
     workload.kv_heads = read_int_or(root, "kv_heads", workload.heads, 1, kMaxSize);
@@ -96,11 +105,30 @@ void read_attention(const JsonValue& root, Workload& workload) {
                               ") with multi-head attention, or the key \"head_size\" beside it");
     }
     read_latent_attention(root, workload);
+    read_window(root, workload);
+}
+
+void read_expert_groups(const JsonValue& root, Workload& workload) {
+    workload.expert_groups = read_int_or(root, "expert_groups", 1, 1, workload.num_experts);
+    if (workload.num_experts % workload.expert_groups != 0) {
+        root.at("expert_groups").fail("a divisor of num_experts (" + std::to_string(workload.num_experts) + ")");
+    }
+    workload.top_k_groups = workload.expert_groups;
+    if (const auto value = root.find("top_k_groups")) {
+        workload.top_k_groups = static_cast<int>(value->as_integer(1, workload.expert_groups));
+        const int reachable = workload.num_experts / workload.expert_groups * workload.top_k_groups;
+        if (reachable < workload.top_k) {
+            value->fail("groups of at least top_k (" + std::to_string(workload.top_k) +
+                        ") experts together, which have " + std::to_string(reachable));
+        }
+    }
 }
 
 void read_experts(const JsonValue& root, Workload& workload) {
     if (!root.find("num_experts")) {
-        refuse(root, {"top_k", "expert_size", "shared_experts", "first_dense_layers", "global_aux_loss"},
+        refuse(root,
+               {"top_k", "expert_size", "shared_experts", "first_dense_layers", "expert_groups", "top_k_groups",
+                "global_aux_loss"},
                "no such key without \"num_experts\": a dense model has no experts");
         return;
     }
@@ -115,6 +143,7 @@ void read_experts(const JsonValue& root, Workload& workload) {
     if (workload.first_dense_layers >= workload.layers) {
         root.at("first_dense_layers").fail("fewer than layers (" + std::to_string(workload.layers) + ")");
     }
+    read_expert_groups(root, workload);
     workload.global_aux_loss = read_bool(root, "global_aux_loss");
 }
 
@@ -163,7 +192,11 @@ Workload load_workload(const JsonDocument& document) {
                      "top_k",
                      "expert_size",
                      "shared_experts",
+                     "window",
+                     "windowed_layers",
                      "first_dense_layers",
+                     "expert_groups",
+                     "top_k_groups",
                      "global_aux_loss",
                      "vocab_size",
                      "tied_embeddings",

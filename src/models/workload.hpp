@@ -24,6 +24,8 @@ struct Workload {
     int intermediate_size = 0;  ///< of a dense feed-forward; 0 if every layer is MoE
     int vocab_size = 0;
     int sequence_length = 0;
+    int window = 0;           ///< tokens that a token of a windowed layer attends to, itself among them; 0: none
+    int windowed_layers = 0;  ///< how many layers have it: which ones makes no difference here
     bool tied_embeddings = false;
     bool qk_norm = false;
     bool learned_positions = false;  ///< GPT-3: a table of S x H added to the embedding
@@ -36,14 +38,20 @@ struct Workload {
     // mixture of experts
     int num_experts = 0;  ///< 0: dense
     int top_k = 0;
-    int expert_size = 0;           ///< I of one expert
-    int shared_experts = 0;        ///< each of expert_size
-    int first_dense_layers = 0;    ///< leading layers with the dense feed-forward
+    int expert_size = 0;         ///< I of one expert
+    int shared_experts = 0;      ///< each of expert_size
+    int first_dense_layers = 0;  ///< leading layers with the dense feed-forward
+    int expert_groups = 1;  ///< equal groups of neighbouring experts, of which a token goes to those in top_k_groups
+    int top_k_groups = 1;   ///< expert_groups: to any
     bool global_aux_loss = false;  ///< auxiliary loss over the router logits of all layers
     Training training;             ///< how it is trained; no count or prediction depends on it
 
     [[nodiscard]] bool is_moe_layer(int layer) const { return num_experts > 0 && layer >= first_dense_layers; }
 };
+
+/// Keys that a token attends to under the causal mask, mean over the tokens of a sequence and the layers: S/2, or with
+/// a window of w < S tokens w - w^2 / (2 S).
+[[nodiscard]] double mean_keys(const Workload&);
 
 /// Parameters by kind; `active` of a kind counts top_k experts of num_experts.
 struct ParameterCount {

@@ -158,6 +158,13 @@ TEST(HuggingFace, the_name_is_that_of_the_folder_and_the_checksum_that_of_the_fi
     EXPECT_EQ(imported.document.sha256(), config.sha256());
 }
 
+TEST(HuggingFace, a_limit_on_groups_of_experts_comes_along) {
+    const models::Workload limited = workload_of("DeepSeek-V3", kNoMoreTokens), free = workload_of("Kimi-K2-Instruct");
+    EXPECT_EQ(limited.expert_groups, 8);
+    EXPECT_EQ(limited.top_k_groups, 4);
+    EXPECT_EQ(free.expert_groups, free.top_k_groups);
+}
+
 TEST(HuggingFace, how_a_model_is_trained_comes_along) {
     const models::Workload workload = workload_of("Qwen3-30B-A3B");
     EXPECT_EQ(workload.training.rope_theta, 1e6);
@@ -176,14 +183,12 @@ TEST(HuggingFace, parts_that_cost_little_are_left_out_and_said) {
     EXPECT_TRUE(import_hugging_face(config_of("Meta-Llama-3-8B")).notes.empty());
 }
 
-TEST(HuggingFace, where_norms_are_and_what_limits_routing_is_said) {
+TEST(HuggingFace, where_norms_are_is_said) {
     const auto says = [](const std::string& name, const Changes& changes, const char* words) {
         const std::vector<std::string> notes = import_hugging_face(config_of(name, changes)).notes;
         return std::ranges::any_of(notes,
                                    [&](const std::string& note) { return note.find(words) != std::string::npos; });
     };
-    EXPECT_PRED3(says, "DeepSeek-V3", kNoMoreTokens, "topk_group of n_group");
-    EXPECT_FALSE(says("Kimi-K2-Instruct", {}, "n_group")) << "one group";
     EXPECT_PRED3(says, "OLMo-2-1124-7B", Changes{}, "behind attention");
     EXPECT_PRED3(says, "Qwen3-8B", Changes{}, "head by head");
     EXPECT_FALSE(says("OLMoE-1B-7B-0924", {}, "head by head"));
@@ -200,8 +205,6 @@ TEST(HuggingFace, what_changes_the_cost_and_is_not_modelled_is_refused_by_name) 
         return error.find(std::string("$.") + key + ": found") != std::string::npos;
     };
     EXPECT_PRED2(names, error_of("DeepSeek-V3"), "num_nextn_predict_layers");
-    EXPECT_PRED2(names, error_of("gpt-oss-20b"), "sliding_window");
-    EXPECT_PRED2(names, error_of("Mistral-7B-v0.1", {{"sequence_length", "8192"}}), "sliding_window");
     EXPECT_PRED2(names, error_of("Llama-4-Scout-17B-16E", {{"sequence_length", "16384"}}),
                  "text_config.attention_chunk_size");
     EXPECT_PRED2(names, error_of("Llama-4-Scout-17B-16E", {{"text_config.interleave_moe_layer_step", "2"}}),
@@ -280,7 +283,22 @@ TEST(HuggingFace, keys_whose_absence_is_a_number_have_to_be_there) {
     EXPECT_EQ(error_without("Qwen2-7B", "sliding_window"), "accepted") << "its windows are not used";
 }
 
-TEST(HuggingFace, layers_with_windows_are_refused_as_the_windows_are) {
+TEST(HuggingFace, windows_shorter_than_the_sequence_come_along_with_the_layers_that_have_them) {
+    const auto windows = [](const std::string& name, const Changes& changes) {
+        const models::Workload workload = workload_of(name, changes);
+        return std::pair(workload.window, workload.windowed_layers);
+    };
+    EXPECT_EQ(windows("gpt-oss-20b", {}), std::pair(128, 12));
+    EXPECT_EQ(windows("Mistral-7B-v0.1", {{"sequence_length", "8192"}}), std::pair(4096, 32));
+    EXPECT_EQ(windows("Mistral-7B-v0.1", {}), std::pair(0, 0));
+    EXPECT_EQ(
+        windows("Qwen2-7B", {{"use_sliding_window", "true"}, {"sliding_window", "1024"}, {"max_window_layers", "20"}}),
+        std::pair(1024, 8));
+    EXPECT_EQ(windows("Qwen2-7B", {{"use_sliding_window", "true"}, {"sliding_window", "1024"}}), std::pair(0, 0))
+        << "28 layers, and windows from the 28th on";
+}
+
+TEST(HuggingFace, kinds_of_layers_need_a_window_and_as_many_words) {
     std::string kinds = R"(["sliding_attention")";
     for (int layer = 1; layer < 36; ++layer) {
         kinds += R"(, "full_attention")";
@@ -289,9 +307,8 @@ TEST(HuggingFace, layers_with_windows_are_refused_as_the_windows_are) {
     const auto names = [](const std::string& error, const char* key) {
         return error.find(std::string("$.") + key + ": found") != std::string::npos;
     };
-    EXPECT_PRED2(names, error_of("Qwen3-8B", {{"layer_types", kinds.c_str()}, {"sliding_window", "1024"}}),
-                 "sliding_window");
-    EXPECT_EQ(error_of("Qwen3-8B", {{"layer_types", kinds.c_str()}, {"sliding_window", "4096"}}), "accepted");
+    const models::Workload one = workload_of("Qwen3-8B", {{"layer_types", kinds.c_str()}, {"sliding_window", "1024"}});
+    EXPECT_EQ(std::pair(one.window, one.windowed_layers), std::pair(1024, 1));
     EXPECT_PRED2(names, error_of("Qwen3-8B", {{"layer_types", R"(["full_attention"])"}}), "layer_types");
     EXPECT_PRED2(names, error_of("OLMo-7B", {{"num_hidden_layers", "1"}, {"layer_types", R"(["sliding_attention"])"}}),
                  "layer_types");
@@ -300,13 +317,6 @@ TEST(HuggingFace, layers_with_windows_are_refused_as_the_windows_are) {
 TEST(HuggingFace, keys_around_a_language_model_are_looked_at) {
     EXPECT_NE(error_of("Llama-4-Scout-17B-16E", {{"num_nextn_predict_layers", "3"}}).find("num_nextn_predict_layers"),
               std::string::npos);
-}
-
-TEST(HuggingFace, windows_of_layers_that_there_are_not_are_none) {
-    EXPECT_EQ(error_of("Qwen2-7B", {{"use_sliding_window", "true"}, {"sliding_window", "1024"}}), "accepted");
-    EXPECT_NE(
-        error_of("Qwen2-7B", {{"use_sliding_window", "true"}, {"sliding_window", "1024"}, {"max_window_layers", "20"}}),
-        "accepted");
 }
 
 TEST(HuggingFace, the_same_number_by_two_names_is_one) {

@@ -80,6 +80,8 @@ inline std::string difference(const models::Plan& a, const models::Plan& b, cons
         {"tp", a.tp == b.tp},
         {"pp", a.pp == b.pp},
         {"cp", a.cp == b.cp},
+        {"context_parallel", a.cp == 1 || (a.context == b.context && context_split(a) == context_split(b))},
+        {"fp8", a.fp8 == b.fp8},
         {"virtual_stages", a.virtual_stages == b.virtual_stages},
         {"stages", layers_of(a, workload) == layers_of(b, workload)},
         {"sequence_parallel", a.sequence_parallel == b.sequence_parallel},

@@ -50,6 +50,16 @@ TEST(Megatron, what_is_written_is_read_back_as_the_same_plan) {
         case_of("mula-20b-a2b", "mula-20b-a2b", {{"cp", "2"}, {"precision", "fp32"}, {"gradient_dtype", "fp32"}}),
         case_of("llama3-70b", "llama3-70b", {{"stages", "even-with-embedding"}, {"pp", "7"}, {"overlap", R"(["dp"])"}}),
         case_of("mixtral-8x22b", "mixtral-8x22b", {{"overlap", R"(["dp", "pp", "ep"])"}}),
+        case_of("mula-20b-a2b", "mula-20b-a2b",
+                {{"cp", "4"}, {"context_parallel", "two-level"}, {"context_all_to_all", "2"}, {"fp8", "blockwise"}}),
+        case_of("qwen3-30b-a3b", "qwen3-30b-a3b", kStagesFirst),
+        case_of("llama3-70b", "llama3-70b",
+                {{"rank_order", R"(["pp", "dp", "ep", "tp"])"},
+                 {"cp", "2"},
+                 {"context_parallel", "ring"},
+                 {"fp8", "tensorwise"}}),
+        case_of("llama3-70b", "llama3-70b",
+                {{"rank_order", R"(["pp", "dp", "ep", "tp"])"}, {"cp", "2"}, {"context_parallel", "all-to-all"}}),
         case_of("toy-moe", "toy-tp2-dp2", {{"sequence_parallel", "true"}})};
     for (const Case& one : cases) {
         const std::string text = testing_interop::text_of(one, kFormat);
@@ -281,7 +291,9 @@ TEST(Megatron, a_model_says_how_it_is_trained) {
 }
 
 TEST(Megatron, arguments_that_are_not_understood_are_refused_by_name) {
-    EXPECT_PRED2(names_setting, refusal_of_text("--fp8-format hybrid", 8), "--fp8-format");
+    EXPECT_PRED2(names_setting, refusal_of_text("--fp8-format hybrid", 8), "--fp8-recipe");
+    EXPECT_PRED2(names_setting, refusal_of_text("--context-parallel-size 2 --cp-comm-type a2a+p2p", 8),
+                 "--hierarchical-context-parallel-sizes");
     EXPECT_PRED2(names_setting, refusal_of_text("--moe-enable-deepep", 8), "--moe-enable-deepep");
     EXPECT_PRED2(names_setting, refusal_of_text("--tensor-model-parallel-size two", 8), "--tensor-model-parallel-size");
     EXPECT_PRED2(names_setting, refusal_of_text("--micro-batch-size 3 --global-batch-size 16", 8),

@@ -38,7 +38,7 @@ TEST(KernelCost, a_compute_bound_fp32_gemm_or_attention_takes_the_ratio_of_the_r
     attention.flop = attention.work_flop = 4e12;
     for (Kernel kernel : {gemm_kernel(2560, 1280, 4096, 2), attention}) {
         const double bf16 = kernel_time(kernel, round_machine(), Stack{}).rate_bound_s;
-        kernel.fp32 = true;
+        kernel.operands = Operands::kFp32;
         EXPECT_DOUBLE_EQ(kernel_time(kernel, round_machine(), Stack{}).rate_bound_s, 2 * bf16);
     }
 }

@@ -131,5 +131,69 @@ TEST(Routing, loads_stay_between_the_mean_and_all_on_one) {
     }
 }
 
+/// Tokens drawn one by one: groups, then experts of them, and the parts that hold any.
+double drawn_parts_reached(const TokenSpread& spread, int parts, int tokens) {
+    Rng rng(11);
+    const int size = spread.experts / spread.groups;
+    std::vector<int> groups(static_cast<std::size_t>(spread.groups)), experts;
+    std::iota(groups.begin(), groups.end(), 0);
+    const auto draw_first = [&rng](std::vector<int>& from, int count) {
+        for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+            std::swap(from[i], from[i + rng.below(from.size() - i)]);
+        }
+    };
+    double reached = 0;
+    for (int token = 0; token < tokens; ++token) {
+        draw_first(groups, spread.top_groups);
+        experts.clear();
+        for (int g = 0; g < spread.top_groups; ++g) {
+            for (int e = 0; e < size; ++e) {
+                experts.push_back(groups[static_cast<std::size_t>(g)] * size + e);
+            }
+        }
+        draw_first(experts, spread.top_k);
+        std::vector<bool> hit(static_cast<std::size_t>(parts));
+        for (int k = 0; k < spread.top_k; ++k) {
+            hit[static_cast<std::size_t>(experts[static_cast<std::size_t>(k)] / (spread.experts / parts))] = true;
+        }
+        reached += static_cast<double>(std::count(hit.begin(), hit.end(), true));
+    }
+    return reached / tokens;
+}
+
+// One part holds all; as many parts as experts hold one of the K each; one expert is in one part.
+TEST(TokenSpread, parts_reached_are_1_of_1_and_k_of_all_and_1_with_one_expert_a_token) {
+    for (const int groups : {1, 2, 8}) {
+        const TokenSpread spread{48, 5, groups, std::max(1, groups / 2)};
+        EXPECT_NEAR(mean_parts_reached(spread, 1), 1, 1e-12);
+        EXPECT_NEAR(mean_parts_reached(spread, 48), 5, 1e-12);
+        EXPECT_NEAR(mean_parts_reached({48, 1, groups, std::max(1, groups / 2)}, 12), 1, 1e-12);
+        EXPECT_NEAR(rows_to_a_node(spread, 6, 6), 1, 1e-12);
+    }
+}
+
+// DeepSeek-V3 on 8 nodes, a group of 32 experts each: 4 (1 - C(96, 8) / C(128, 8)) nodes; without the limit
+// 8 (1 - C(224, 8) / C(256, 8)).
+TEST(TokenSpread, a_limit_on_groups_is_one_on_the_nodes_that_hold_them) {
+    const auto none_of = [](int others, int all) {
+        double miss = 1;
+        for (int i = 0; i < 8; ++i) {
+            miss *= static_cast<double>(others - i) / (all - i);
+        }
+        return miss;
+    };
+    EXPECT_NEAR(mean_parts_reached({256, 8, 8, 4}, 8), 4 * (1 - none_of(96, 128)), 1e-12);
+    EXPECT_NEAR(mean_parts_reached({256, 8, 1, 1}, 8), 8 * (1 - none_of(224, 256)), 1e-12);
+}
+
+TEST(TokenSpread, parts_that_cut_groups_are_reached_as_often_as_by_drawn_tokens) {
+    for (const TokenSpread& spread : {TokenSpread{24, 3, 4, 2}, TokenSpread{60, 6, 5, 3}, TokenSpread{36, 2, 6, 1}}) {
+        for (const int parts : {2, 3, 4, 6, 12}) {
+            EXPECT_NEAR(mean_parts_reached(spread, parts), drawn_parts_reached(spread, parts, 200'000), 0.01)
+                << spread.experts << " experts in " << parts << " parts";
+        }
+    }
+}
+
 }  // namespace
 }  // namespace auspex::models

@@ -327,7 +327,7 @@ TEST(Stack, bare_has_no_software_cost_and_takes_the_fastest_algorithm) {
     EXPECT_TRUE(stack.can_overlap_tp && stack.can_overlap_ep && stack.can_overlap_dp && stack.can_overlap_pp);
     EXPECT_EQ(stack.offers_expert_kernels.size(), 3U);
     EXPECT_EQ(stack.offers_optimizers.size(), 4U);
-    EXPECT_EQ(stack.offers_dispatches.size(), 2U);
+    EXPECT_EQ(stack.offers_dispatches.size(), 3U);
 }
 
 TEST(Stack, megatron_deepspeed_reduces_in_buckets_beside_compute) {

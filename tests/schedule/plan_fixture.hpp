@@ -99,7 +99,10 @@ inline models::Plan draw_plan(Rng& rng, bool overlap) {
     p.recompute_norm = coin(rng), p.recompute_attention = coin(rng), p.recompute_expert = coin(rng);
     p.optimizer = one_of(rng, {models::OptimizerSharding::kReplicated, models::OptimizerSharding::kSharded,
                                models::OptimizerSharding::kEpAware, models::OptimizerSharding::kFsdp});
-    p.dispatch = one_of(rng, {models::Dispatch::kAllGatherReduceScatter, models::Dispatch::kAllToAll});
+    p.context = one_of(
+        rng, {models::ContextParallel::kAllGather, models::ContextParallel::kRing, models::ContextParallel::kAllToAll});
+    p.dispatch = one_of(
+        rng, {models::Dispatch::kAllGatherReduceScatter, models::Dispatch::kAllToAll, models::Dispatch::kHierarchical});
     p.expert_kernels =
         one_of(rng, {models::ExpertKernels::kLoop, models::ExpertKernels::kGrouped, models::ExpertKernels::kFused});
     p.rank_order =

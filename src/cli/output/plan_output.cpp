@@ -160,6 +160,12 @@ void write_plan(JsonWriter& json, const models::Plan& p) {
         json.member("etp", p.etp);
     }
     json.member("tp", p.tp).member("pp", p.pp).member("cp", p.cp);
+    if (p.context != models::ContextParallel::kAllGather) {
+        json.member("context_parallel", to_string(p.context));
+    }
+    if (p.context == models::ContextParallel::kTwoLevel) {
+        json.member("context_all_to_all", p.context_all_to_all);
+    }
     if (p.virtual_stages > 1) {
         json.member("virtual_stages", p.virtual_stages);
     }
@@ -168,6 +174,12 @@ void write_plan(JsonWriter& json, const models::Plan& p) {
     json.member("micro_batches", p.micro_batches).member("schedule", to_string(p.schedule));
     write_list(json, "recompute", recomputed(p));
     json.member("precision", p.precision);
+    if (p.fp8 != models::Fp8::kNone) {
+        json.member("fp8", to_string(p.fp8));
+    }
+    if (p.post_validation) {
+        json.member("post_validation", true);
+    }
     json.member("gradient_dtype", p.gradient_bytes == sizeof(float) ? "fp32" : "bf16");
     json.member("optimizer", to_string(p.optimizer)).member("dispatch", to_string(p.dispatch));
     json.member("expert_kernels", to_string(p.expert_kernels));

@@ -83,7 +83,8 @@ class Writer {
         if (plan_.sequence_parallel) {
             out_.add_switch("--sequence-parallel", "sequence_parallel");
         }
-        out_.require(!plan_.post_validation, "post_validation", "true", "false");
+        out_.require_validation();
+        out_.require_plain_products_and_context();
         out_.require(plan_.schedule == models::ScheduleKind::k1f1b, "schedule",
                      std::string("\"") + to_string(plan_.schedule) + "\"", "\"1f1b\"");
         const bool is_even = plan_.stages == models::StageDeal::kEven && workload_.layers % plan_.pp == 0;
@@ -112,7 +113,7 @@ class Writer {
         out_.require(plan_.pp == 1, "pp", std::to_string(plan_.pp) + " with experts", "1");
         out_.require(plan_.etp == plan_.tp, "etp", std::to_string(plan_.etp), "tp, " + std::to_string(plan_.tp) + ",");
         out_.require(plan_.ep == 1 || plan_.dispatch == models::Dispatch::kAllToAll, "dispatch",
-                     "\"allgather-reducescatter\"", "\"alltoall\"");
+                     std::string("\"") + to_string(plan_.dispatch) + "\"", "\"alltoall\"");
         out_.require(plan_.expert_kernels == models::ExpertKernels::kLoop, "expert_kernels",
                      std::string("\"") + to_string(plan_.expert_kernels) + "\"", "\"loop\"");
         out_.require(plan_.routing.kind == RoutingDistribution::kLearned, "routing",

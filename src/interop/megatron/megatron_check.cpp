@@ -127,6 +127,8 @@ class Comparison {
         }
         check_.number("--moe-router-topk", own_.top_k, "top_k");
         check_.number("--moe-ffn-hidden-size", own_.expert_size, "expert_size");
+        check_.number("--moe-router-num-groups", own_.expert_groups, "expert_groups");
+        check_.number("--moe-router-group-topk", own_.top_k_groups, "top_k_groups");
         if (is_whole_) {
             check_.required("--num-experts", own_.num_experts, "num_experts");
         }

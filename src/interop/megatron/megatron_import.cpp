@@ -62,10 +62,45 @@ class Reader {
     }
 
  private:
+    void read_context() {
+        const std::string type = in_.one_of("--cp-comm-type", {"p2p", "a2a", "allgather", "a2a+p2p"});
+        const std::string sizes = in_.word("--hierarchical-context-parallel-sizes", "");
+        if (plan_.cp == 1) {
+            return;
+        }
+        plan_.context = type == "p2p"         ? models::ContextParallel::kRing
+                        : type == "a2a"       ? models::ContextParallel::kAllToAll
+                        : type == "allgather" ? models::ContextParallel::kAllGather
+                                              : models::ContextParallel::kTwoLevel;
+        if (plan_.context == models::ContextParallel::kTwoLevel) {
+            int inner = 0, outer = 0;
+            std::istringstream(sizes) >> inner >> outer;
+            if (inner < 2 || outer < 2 || std::int64_t{inner} * outer != plan_.cp) {
+                in_.refuse(
+                    "--hierarchical-context-parallel-sizes", sizes.empty() ? "no such argument" : sizes,
+                    "two sizes of 2 or more whose product is --context-parallel-size, " + std::to_string(plan_.cp));
+            }
+            plan_.context_all_to_all = inner;
+        }
+    }
+
+    void read_fp8() {
+        if (!in_.has("--fp8-format")) {
+            return;
+        }
+        in_.one_of("--fp8-format", {"hybrid", "e4m3"});
+        if (!in_.has("--fp8-recipe")) {
+            in_.refuse("--fp8-recipe", "no such argument (delayed)", "tensorwise or blockwise");
+        }
+        plan_.fp8 = in_.one_of("--fp8-recipe", {"tensorwise", "blockwise"}) == "tensorwise" ? models::Fp8::kTensorwise
+                                                                                            : models::Fp8::kBlockwise;
+    }
+
     void read_grid() {
         plan_.tp = in_.number("--tensor-model-parallel-size", 1);
         plan_.pp = in_.number("--pipeline-model-parallel-size", 1);
         plan_.cp = in_.number("--context-parallel-size", 1);
+        read_context();
         plan_.ep = in_.number("--expert-model-parallel-size", 1);
         plan_.etp = in_.number("--expert-tensor-parallel-size", plan_.tp);
         plan_.etp_given = true;
@@ -129,6 +164,7 @@ class Reader {
         deal_sequences(plan_, is_given ? in_.number("--global-batch-size", 1) : all, data_parallel_, in_,
                        "--global-batch-size");
         set_precision(plan_, in_.has("--bf16"), in_.has("--grad-reduce-in-bf16"));
+        read_fp8();
     }
 
     void read_recompute() {
@@ -183,9 +219,13 @@ class Reader {
     }
 
     void read_experts() {
-        const std::string dispatcher = in_.one_of("--moe-token-dispatcher-type", {"allgather", "alltoall"});
-        plan_.dispatch =
-            dispatcher == "alltoall" ? models::Dispatch::kAllToAll : models::Dispatch::kAllGatherReduceScatter;
+        const std::string dispatcher = in_.one_of("--moe-token-dispatcher-type", {"allgather", "alltoall", "flex"});
+        plan_.dispatch = dispatcher == "alltoall" ? models::Dispatch::kAllToAll
+                         : dispatcher == "flex"   ? models::Dispatch::kHierarchical
+                                                  : models::Dispatch::kAllGatherReduceScatter;
+        if (plan_.dispatch == models::Dispatch::kHierarchical) {
+            in_.one_of("--moe-flex-dispatcher-backend", {"deepep", "hybridep"});
+        }
         const bool is_grouped = in_.has("--moe-grouped-gemm"), is_fused = in_.has("--moe-permute-fusion");
         plan_.expert_kernels = !is_grouped ? models::ExpertKernels::kLoop
                                : is_fused  ? models::ExpertKernels::kFused

@@ -49,6 +49,10 @@ void add_experts(const models::Workload& workload, Settings& settings) {
         add("--moe-shared-expert-intermediate-size", std::to_string(workload.shared_experts * workload.expert_size),
             "workload.shared_experts");
     }
+    if (workload.top_k_groups < workload.expert_groups) {
+        add("--moe-router-num-groups", std::to_string(workload.expert_groups), "workload.expert_groups");
+        add("--moe-router-group-topk", std::to_string(workload.top_k_groups), "workload.top_k_groups");
+    }
     const std::string of_balance = training_source(training, "auxiliary_loss");
     add("--moe-router-load-balancing-type", "aux_loss", of_balance);
     add("--moe-aux-loss-coeff", json_number(training.auxiliary_loss), of_balance);

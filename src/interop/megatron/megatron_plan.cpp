@@ -23,6 +23,10 @@ class Writer {
         write_grid();
         write_batch();
         write_recompute();
+        if (plan_.fp8 != models::Fp8::kNone) {
+            out_.add("--fp8-format", "hybrid", "fp8");
+            out_.add("--fp8-recipe", to_string(plan_.fp8), "fp8");
+        }
         write_data_parallel();
         if (workload_.num_experts > 0) {
             write_experts();
@@ -37,6 +41,7 @@ class Writer {
         out_.add("--pipeline-model-parallel-size", plan_.pp, "pp");
         if (plan_.cp > 1) {
             out_.add("--context-parallel-size", plan_.cp, "cp");
+            write_context();
         }
         if (workload_.num_experts > 0) {
             out_.add("--expert-model-parallel-size", plan_.ep, "ep");
@@ -47,11 +52,21 @@ class Writer {
         } else if (plan_.tp > 1 && workload_.num_experts > 0) {
             out_.refuse("sequence_parallel", "false with tp " + std::to_string(plan_.tp) + " and experts", "true");
         }
-        out_.require(!plan_.post_validation, "post_validation", "true", "false");
+        out_.require_validation();
         out_.require(plan_.schedule != models::ScheduleKind::kGpipe && !splits_backward(plan_.schedule), "schedule",
                      std::string("\"") + to_string(plan_.schedule) + "\"", "\"1f1b\" or \"interleaved-1f1b\"");
         write_stages();
         write_order();
+    }
+
+    void write_context() {
+        constexpr std::array kTypes{"allgather", "p2p", "a2a", "a2a+p2p"};  // in the order of ContextParallel
+        out_.add("--cp-comm-type", kTypes.at(static_cast<std::size_t>(plan_.context)), "context_parallel");
+        if (plan_.context == models::ContextParallel::kTwoLevel) {
+            const models::ContextSplit split = context_split(plan_);
+            out_.add("--hierarchical-context-parallel-sizes",
+                     std::to_string(split.all_to_all) + " " + std::to_string(split.ring), "context_all_to_all");
+        }
     }
 
     void write_stages() {
@@ -184,8 +199,16 @@ class Writer {
     }
 
     void write_experts() {
-        out_.add("--moe-token-dispatcher-type",
-                 plan_.dispatch == models::Dispatch::kAllToAll ? "alltoall" : "allgather", "dispatch");
+        switch (plan_.dispatch) {
+            case models::Dispatch::kAllToAll: out_.add("--moe-token-dispatcher-type", "alltoall", "dispatch"); break;
+            case models::Dispatch::kAllGatherReduceScatter:
+                out_.add("--moe-token-dispatcher-type", "allgather", "dispatch");
+                break;
+            case models::Dispatch::kHierarchical:
+                out_.add("--moe-token-dispatcher-type", "flex", "dispatch");
+                out_.add("--moe-flex-dispatcher-backend", "deepep", "dispatch");
+                break;
+        }
         if (plan_.expert_kernels != models::ExpertKernels::kLoop) {
             out_.add_switch("--moe-grouped-gemm", "expert_kernels");
         }
@@ -216,12 +239,12 @@ class Writer {
         }
         const bool is_interleaved = plan_.schedule == models::ScheduleKind::kInterleaved1f1b;
         if (plan_.overlap_ep &&
-            (plan_.ep == 1 || plan_.dispatch != models::Dispatch::kAllToAll || plan_.recompute_expert ||
+            (plan_.ep == 1 || plan_.dispatch == models::Dispatch::kAllGatherReduceScatter || plan_.recompute_expert ||
              plan_.precision != "bf16" || (plan_.pp > 1 && !is_interleaved))) {
-            out_.refuse(
-                "overlap", "\"ep\"",
-                "no such word, or ep above 1, alltoall, bf16, experts that are not recomputed and, with pp above 1, "
-                "interleaved-1f1b,");
+            out_.refuse("overlap", "\"ep\"",
+                        "no such word, or ep above 1, an all-to-all dispatch, bf16, experts that are not recomputed "
+                        "and, with pp above 1, "
+                        "interleaved-1f1b,");
         }
         if (plan_.overlap_pp && !is_interleaved) {
             out_.refuse("overlap", "\"pp\" with 1f1b", "no such word, or \"interleaved-1f1b\",");

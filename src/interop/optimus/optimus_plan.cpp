@@ -62,7 +62,8 @@ class Writer {
         add_choice("USE_SP_IN_TP", plan_.sequence_parallel, "sequence_parallel");
         out_.require_order({models::Axis::kDp, models::Axis::kPp, models::Axis::kEp, models::Axis::kTp});
         out_.add("USE_PP_FIRST", 0, "rank_order");
-        out_.require(!plan_.post_validation, "post_validation", "true", "false");
+        out_.require_validation();
+        out_.require_plain_products_and_context();
         out_.require(!splits_backward(plan_.schedule), "schedule", std::string("\"") + to_string(plan_.schedule) + "\"",
                      "\"gpipe\", \"1f1b\" or \"interleaved-1f1b\"");
         out_.add("PP_SCHEME", plan_.schedule == models::ScheduleKind::kGpipe ? "gpipe" : "1f1b", "schedule");

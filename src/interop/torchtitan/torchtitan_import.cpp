@@ -239,9 +239,11 @@ class Reader {
     }
 
     void read_experts() {
-        plan_.dispatch = models::Dispatch::kAllToAll;
         plan_.expert_kernels = models::ExpertKernels::kGrouped;
-        in_.one_of("parallelism.expert_parallel_comm_backend", {"standard"});
+        plan_.dispatch =
+            in_.one_of("parallelism.expert_parallel_comm_backend", {"standard", "deepep", "hybridep"}) == "standard"
+                ? models::Dispatch::kAllToAll
+                : models::Dispatch::kHierarchical;
         const bool is_forced = in_.truth("debug.moe_force_load_balance", false);
         plan_.routing.kind = is_forced ? models::RoutingDistribution::kUniform : models::RoutingDistribution::kLearned;
     }

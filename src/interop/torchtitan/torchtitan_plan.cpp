@@ -81,7 +81,8 @@ class Writer {
 
     void write_pipeline() {
         const auto* const schedule = std::ranges::find(kTorchSchedules, plan_.schedule, &TorchSchedule::kind);
-        out_.require(!plan_.post_validation, "post_validation", "true", "false");
+        out_.require_validation();
+        out_.require_plain_products_and_context();
         out_.require(schedule != kTorchSchedules.end(), "schedule",
                      std::string("\"") + to_string(plan_.schedule) + "\"",
                      "one of torch.distributed.pipelining, such as \"1f1b\", \"zbv\" or \"dualpipev\"");
@@ -135,8 +136,10 @@ class Writer {
         if (workload_.num_experts == 0) {
             return;
         }
-        out_.require(plan_.ep == 1 || plan_.dispatch == models::Dispatch::kAllToAll, "dispatch",
-                     "\"allgather-reducescatter\"", "\"alltoall\"");
+        out_.require(plan_.ep == 1 || plan_.dispatch != models::Dispatch::kAllGatherReduceScatter, "dispatch",
+                     "\"allgather-reducescatter\"", "\"alltoall\" or \"hierarchical-alltoall\"");
+        add_word("parallelism.expert_parallel_comm_backend",
+                 plan_.dispatch == models::Dispatch::kHierarchical ? "deepep" : "standard", "dispatch");
         out_.require(plan_.expert_kernels == models::ExpertKernels::kGrouped, "expert_kernels",
                      std::string("\"") + to_string(plan_.expert_kernels) + "\"", "\"grouped\"");
         const bool is_uniform = plan_.routing.kind == models::RoutingDistribution::kUniform;

@@ -17,7 +17,7 @@ int least_micro_batches(ScheduleKind kind, int pp) {
 
 std::string found(int number) { return "found " + std::to_string(number); }
 
-ScheduleMisfit misfit_of_interleaved(const ScheduleShape& shape) {
+PlanMisfit misfit_of_interleaved(const ScheduleShape& shape) {
     if (shape.pp < 2) {
         return {"pp",
                 found(shape.pp) + "; expected 2 or more: interleaved-1f1b has nothing to interleave on one stage"};
@@ -65,11 +65,11 @@ bool splits_backward(ScheduleKind kind) {
     return kind == ScheduleKind::kZbH1 || kind == ScheduleKind::kZbH2 || is_v_shaped(kind);
 }
 
-ScheduleMisfit misfit_of(ScheduleKind kind, const ScheduleShape& shape) {
+PlanMisfit misfit_of(ScheduleKind kind, const ScheduleShape& shape) {
     const std::string word = to_string(kind);
     if (kind == ScheduleKind::kInterleaved1f1b) {
         return shape.virtual_stages < 2
-                   ? ScheduleMisfit{"virtual_stages", found(shape.virtual_stages) + "; expected 2 or more with " + word}
+                   ? PlanMisfit{"virtual_stages", found(shape.virtual_stages) + "; expected 2 or more with " + word}
                    : misfit_of_interleaved(shape);
     }
     const int chunks = least_chunks(kind);

@@ -37,11 +37,12 @@ inline constexpr std::array kScheduleKinds{ScheduleKind::kGpipe, ScheduleKind::k
 struct ScheduleShape {
     int pp = 1, micro_batches = 1, virtual_stages = 1;
 };
-/// Why the schedule has no order with these numbers: the number's name in plan files and a sentence for people, both
-/// empty where it has one.
-struct ScheduleMisfit {
+/// Why a plan cannot be: the name in plan files of what does not fit and a sentence for people, both empty where it
+/// can.
+struct PlanMisfit {
     std::string field, why;
 };
-[[nodiscard]] ScheduleMisfit misfit_of(ScheduleKind kind, const ScheduleShape& shape);
+/// Of a schedule that has no order with these numbers.
+[[nodiscard]] PlanMisfit misfit_of(ScheduleKind kind, const ScheduleShape& shape);
 
 }  // namespace auspex::models

@@ -26,18 +26,25 @@ class Findings {
 void check_model(Findings& found, const models::Workload& w) {
     found.add(w.attention == models::AttentionKind::kLatent, OpKind::kAttention, "latent attention is not bound");
     found.add(w.feed_forward == models::FeedForward::kGelu, OpKind::kActivation, "GELU is not bound, SwiGLU is");
+    found.add(w.window > 0 && w.windowed_layers > 0 && w.window < w.sequence_length, OpKind::kAttention,
+              "attention over a window is not bound");
     found.add(w.biases, OpKind::kQkvProjection, "biases of linear layers are not bound");
     found.add(w.learned_positions, OpKind::kEmbedding, "learned positions are not bound, rotary embedding is");
     found.add(w.norm == models::NormKind::kLayer, OpKind::kAttentionNorm, "layer norm with parameters is not bound");
     found.add(w.qk_norm && w.norm != models::NormKind::kRms, OpKind::kQkNorm,
               "queries and keys are normalised by RMS norms only");
+    found.add(w.top_k_groups < w.expert_groups, OpKind::kRouterTopK,
+              "a limit on the groups of experts that a token goes to is not bound");
     found.add(w.shared_experts > 0, OpKind::kSharedExpert, "shared experts are not bound");
     found.add(w.head_size % 2 != 0, OpKind::kRotaryEmbedding,
               "head_size " + std::to_string(w.head_size) + " is odd: dimensions are turned in pairs");
 }
 
 void check_grid(Findings& found, const models::Workload& w, const models::Plan& p) {
-    found.add(p.cp > 1, OpKind::kKeyValueGather, "context parallelism is not bound");
+    found.add(p.cp > 1 && p.context == models::ContextParallel::kAllGather, OpKind::kKeyValueGather,
+              "context parallelism is not bound");
+    found.add(p.cp > 1 && p.context != models::ContextParallel::kAllGather, OpKind::kAttention,
+              std::string("context parallelism by ") + to_string(p.context) + " is not bound");
     found.add(p.etp != p.tp, OpKind::kExpertComputation,
               "etp " + std::to_string(p.etp) + " is not bound with tp " + std::to_string(p.tp) + ", only the same");
     found.add(w.tied_embeddings && stage_of(p, last_virtual_stage_of(p)) > 0, OpKind::kTiedEmbeddingAllReduce,
@@ -61,8 +68,11 @@ void check_choices(Findings& found, const models::Workload& w, const models::Pla
     found.add(!knows_precision, OpKind::kOptimizerUpdate,
               "precision " + p.precision + " with gradients of " + std::to_string(static_cast<int>(p.gradient_bytes)) +
                   " bytes is not bound");
+    found.add(p.fp8 != models::Fp8::kNone, OpKind::kGateUpProjection, "products of 8-bit operands are not bound");
     found.add(p.post_validation, OpKind::kGradientNormAllReduce,
               "an update before the norm of all gradients is not bound");
+    found.add(p.dispatch == models::Dispatch::kHierarchical && p.ep > 1, OpKind::kTokenCommunication,
+              "hierarchical dispatch is not bound");
     found.add(p.optimizer == models::OptimizerSharding::kFsdp, OpKind::kParameterGatherDense, "fsdp is not bound");
     const std::string beside = " beside compute is not bound";
     found.add(p.overlap_tp, p.sequence_parallel ? OpKind::kTpReduceScatter : OpKind::kTpAllReduce,
@@ -88,6 +98,10 @@ bool is_bound(const Operation& op, const Block& block) {
         case OpKind::kQueryUp:
         case OpKind::kKeyValueUp:
         case OpKind::kKeyValueGather:
+        case OpKind::kKeyValueRing:
+        case OpKind::kTokensToHeads:
+        case OpKind::kAttentionOfOthers:
+        case OpKind::kHeadsToTokens:
         case OpKind::kSharedExpert:
         case OpKind::kTiedEmbeddingAllReduce:
         case OpKind::kCount: return false;

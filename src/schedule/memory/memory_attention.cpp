@@ -19,7 +19,13 @@ void BlockWalk::attention_step(const Operation& op) {
             sums_made_ = false;
             return s_.latent ? keep_for_weights(kept, s_.t * s_.normed * s_.a) : keep(kept, s_.t * s_.normed * s_.a);
         case OpKind::kRotaryEmbedding: return keep(kept, s_.keeps_rotated ? s_.t * s_.rotated * s_.a : 0);
-        case OpKind::kKeyValueGather: return keep(kept, s_.t * s_.cp * (s_.key_value + s_.shared_key) * s_.a);
+        case OpKind::kKeyValueGather: return keep(kept, s_.t * s_.attended * s_.a);
+        case OpKind::kKeyValueRing: return tally_.make_for_now(kWorkspace, 2 * s_.t * s_.attended * s_.a);
+        case OpKind::kTokensToHeads:  // what arrives takes the place of what was sent
+            tally_.make_for_now(kWorkspace, s_.t * (s_.query + s_.attended) * s_.a);
+            return keep(kept, s_.t * (s_.attended - s_.key_value - s_.shared_key) * s_.a);
+        case OpKind::kAttentionOfOthers: return tally_.make_for_now(kWorkspace, s_.t * s_.value * s_.a);
+        case OpKind::kHeadsToTokens: return keep_for_weights(kept, s_.t * s_.value * s_.a);
         case OpKind::kAttention:
             keep_for_weights(kept, s_.t * s_.value * s_.a);
             return keep(kept, s_.t * s_.heads * kReal + (s_.keeps_scores ? s_.t * s_.heads * s_.sequence * s_.a : 0));
@@ -34,11 +40,15 @@ void BlockWalk::attention_gradient(const Operation& op) {
         case OpKind::kAttentionOutput: return weight() ? tally_.release(gathered_g_) : work(x_, s_.t * s_.value * s_.a);
         case OpKind::kAttention:
             work(d_query_, s_.t * s_.query * s_.a);
-            work(d_key_value_, s_.t * s_.cp * keys);
+            work(d_key_value_, s_.t * s_.attended * s_.a);
             tally_.make_for_now(kWorkspace, s_.t * s_.heads * kReal);
             tally_.make_for_now(kWorkspace, s_.keeps_scores ? s_.t * s_.heads * s_.sequence * s_.a : 0);
             return tally_.release(x_);
+        case OpKind::kHeadsToTokens:
         case OpKind::kKeyValueGather: return tally_.replace(d_key_value_, kWorkspace, s_.t * keys);
+        case OpKind::kTokensToHeads: return tally_.make_for_now(kWorkspace, s_.t * s_.value * s_.a);
+        case OpKind::kKeyValueRing: return tally_.make_for_now(kWorkspace, 4 * s_.t * s_.attended * s_.a);
+        case OpKind::kAttentionOfOthers: return tally_.make_for_now(kWorkspace, s_.t * (s_.query + s_.attended) * s_.a);
         case OpKind::kQkNormSums: sums_made_ = true; return work(d_sums_, s_.t * 2 * kReal);
         case OpKind::kQkNorm:
             work(d_sums_, sums_made_ ? 0 : s_.t * 2 * kReal);

@@ -9,7 +9,19 @@ namespace {
 
 std::uint64_t whole(int number) { return static_cast<std::uint64_t>(number); }
 std::uint64_t whole(double number) { return static_cast<std::uint64_t>(std::llround(number)); }
+constexpr double kRounding = 1e-6;  ///< of a sum of probabilities
+
 std::uint64_t divided(std::uint64_t number, int by) { return (number + whole(by) - 1) / whole(by); }
+
+void set_attended(MemorySizes& s, const models::Plan& plan, std::uint64_t kv_heads) {
+    if (plan.context == models::ContextParallel::kAllGather) {
+        s.attended = whole(plan.cp) * (s.key_value + s.shared_key);
+        return;
+    }
+    const int ranks = context_split(plan).all_to_all;
+    const double copies = models::key_value_copies(static_cast<int>(kv_heads), ranks);
+    s.attended = whole(static_cast<double>(s.key_value) * copies) + s.shared_key * whole(ranks);
+}
 
 void set_attention(MemorySizes& s, const models::Workload& w, const models::Plan& plan) {
     const std::uint64_t kv_heads = divided(whole(w.kv_heads), plan.tp), head = whole(w.head_size);
@@ -20,7 +32,7 @@ void set_attention(MemorySizes& s, const models::Workload& w, const models::Plan
         s.query = s.value = s.heads * head;
         s.key_value = 2 * kv_heads * head;
         s.rotated = (s.heads + kv_heads) * head;
-        return;
+        return set_attended(s, plan, kv_heads);
     }
     s.query = s.heads * whole(w.head_size + w.rope_head_size);
     s.key_value = s.heads * whole(w.head_size + w.value_head_size);
@@ -30,12 +42,13 @@ void set_attention(MemorySizes& s, const models::Workload& w, const models::Plan
     s.q_rank = whole(w.q_rank);
     s.kv_latent = whole(w.kv_rank + w.rope_head_size);
     s.normed += whole(w.q_rank + w.kv_rank);
+    set_attended(s, plan, s.heads);
 }
 
 void set_experts(MemorySizes& s, const models::Workload& w, const models::Plan& plan) {
     s.ep = whole(plan.ep);
     s.t_routed = divided(s.t * whole(plan.etp), plan.tp);
-    s.gathered = s.ep * s.t_routed;
+    s.gathered = whole(std::ceil(gathered_tokens(w, plan, static_cast<double>(s.t_routed)) - kRounding));
     s.experts = whole(w.num_experts);
     s.local_experts = s.experts / s.ep;
     s.top_k = whole(w.top_k);

@@ -12,15 +12,17 @@ struct MemorySizes {
     std::uint64_t slice = 0;     ///< t / tp
     std::uint64_t ts = 0;        ///< tokens of norms and residuals: the slice with sequence parallelism, else t
     std::uint64_t t_routed = 0;  ///< tokens that a rank routes: t * etp / tp
-    std::uint64_t gathered = 0;  ///< T: ep * t_routed
+    std::uint64_t gathered = 0;  ///< T: ep * t_routed, or those of them that have experts here (gathered_tokens)
     std::uint64_t sequence = 0;  ///< S
     std::uint64_t a = 2;         ///< bytes of an activation
     std::uint64_t h = 0, heads = 0;
     std::uint64_t query = 0, key_value = 0, value = 0;  ///< widths; query and key_value as projected
-    std::uint64_t shared_key = 0;    ///< latent attention: the rotated part of keys, which all heads share; else 0
-    std::uint64_t logit_copies = 0;  ///< fp32, while cross entropy is computed
-    std::uint64_t rotated = 0;       ///< width of queries and keys that are rotated
-    std::uint64_t normed = 0;        ///< width of queries and keys, or latents, that are normalised
+    std::uint64_t attended = 0;    ///< of keys and values that a rank attends to at a time, over its t tokens: those of
+                                   ///< all cp ranks, of its own in a ring, or of its heads' copies in an all-to-all
+    std::uint64_t shared_key = 0;  ///< latent attention: the rotated part of keys, which all heads share; else 0
+    std::uint64_t logit_copies = 0;           ///< fp32, while cross entropy is computed
+    std::uint64_t rotated = 0;                ///< width of queries and keys that are rotated
+    std::uint64_t normed = 0;                 ///< width of queries and keys, or latents, that are normalised
     std::uint64_t q_rank = 0, kv_latent = 0;  ///< latent attention: kv_latent = kv_rank + rope_head_size
     std::uint64_t gates = 2;                  ///< 2 with SwiGLU, 1 with GELU
     std::uint64_t inner = 0, vocabulary = 0, shared_inner = 0;

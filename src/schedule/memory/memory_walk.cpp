@@ -154,6 +154,10 @@ void BlockWalk::step(const Operation& op) {
         case OpKind::kQkNorm:
         case OpKind::kRotaryEmbedding:
         case OpKind::kKeyValueGather:
+        case OpKind::kKeyValueRing:
+        case OpKind::kTokensToHeads:
+        case OpKind::kAttentionOfOthers:
+        case OpKind::kHeadsToTokens:
         case OpKind::kAttention:
         case OpKind::kAttentionOutput: return gradient() ? attention_gradient(op) : attention_step(op);
         case OpKind::kQueryDown:

@@ -48,7 +48,7 @@ PipelineOrder make_order_of(models::ScheduleKind kind, const OrderRequest& reque
     }
     const bool has_own = is_v_shaped(kind) && request.virtual_stages == 1;
     plan.virtual_stages = has_own ? 2 : request.virtual_stages;
-    const models::ScheduleMisfit misfit = misfit_of(kind, {plan.pp, plan.micro_batches, plan.virtual_stages});
+    const models::PlanMisfit misfit = misfit_of(kind, {plan.pp, plan.micro_batches, plan.virtual_stages});
     if (!misfit.field.empty() && misfit.field != "pp") {  // given times play several stages on one rank, too
         throw InputError(flag_of(misfit.field), misfit.why);
     }

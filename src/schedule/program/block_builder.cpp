@@ -4,8 +4,14 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "models/routing.hpp"
 
 namespace auspex::schedule {
+
+double gathered_tokens(const models::Workload& workload, const models::Plan& plan, double t_routed) {
+    const bool by_node = plan.dispatch == models::Dispatch::kHierarchical && workload.num_experts > 0;
+    return t_routed * (by_node ? mean_parts_reached(token_spread(workload), plan.ep) : plan.ep);
+}
 
 Shapes shapes_of(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack) {
     Shapes s{workload, plan, stack};
@@ -16,10 +22,13 @@ Shapes shapes_of(const models::Workload& workload, const models::Plan& plan, con
     s.h = workload.hidden_size;
     s.tp = plan.tp;
     s.experts_on_rank = static_cast<double>(workload.num_experts) / plan.ep;
-    s.gathered = s.t_routed * plan.ep;
+    s.gathered = gathered_tokens(workload, plan, s.t_routed);
     s.routed_rows = s.t_routed * workload.top_k;
+    s.context = context_split(plan);
+    s.kv_copies = models::key_value_copies(workload.kv_heads / plan.tp, s.context.all_to_all);
     s.expert_size = static_cast<double>(workload.expert_size) / plan.etp;
     s.all_to_all = plan.dispatch == models::Dispatch::kAllToAll && plan.ep > 1;
+    s.by_node = plan.dispatch == models::Dispatch::kHierarchical && plan.ep > 1;
     return s;
 }
 
@@ -53,7 +62,7 @@ bool overlaps(const Program& program, Stream stream) {
         case Stream::kEp: return program.overlap_ep;
         case Stream::kDp: return program.overlap_dp;
         case Stream::kPp: return program.overlap_pp;
-        case Stream::kCp:
+        case Stream::kCp: return program.overlap_cp;
         case Stream::kCompute: break;
     }
     return false;
@@ -128,26 +137,20 @@ Value BlockBuilder::host(OpKind kind, double host_s) {
     return emit_compute(op, {last_compute_});
 }
 
-Value BlockBuilder::compute(OpKind kind, std::initializer_list<Value> inputs,
-                            const std::vector<models::Kernel>& kernels) {
+Value BlockBuilder::compute(OpKind kind, std::initializer_list<Value> inputs, std::span<const models::Kernel> kernels) {
     if (is_of_other_part(kind)) {
         return kNoValue;
     }
     Operation op;
     op.kind = kind;
-    set_kernels(op, kernels);
+    shapes_.plan.fp8 != models::Fp8::kNone&& fp8_may_be(kind) ? set_kernels(op, in_fp8(shapes_, phase_, kernels))
+                                                              : set_kernels(op, kernels);
     return emit_compute(op, inputs);
 }
 
 Value BlockBuilder::compute(OpKind kind, std::initializer_list<Value> inputs,
                             std::initializer_list<models::Kernel> kernels) {
-    if (is_of_other_part(kind)) {
-        return kNoValue;
-    }
-    Operation op;
-    op.kind = kind;
-    set_kernels(op, kernels);
-    return emit_compute(op, inputs);
+    return compute(kind, inputs, std::span(kernels.begin(), kernels.size()));
 }
 
 void BlockBuilder::set_buffers(Operation& op, std::initializer_list<Buffer> buffers) {

@@ -23,11 +23,14 @@ struct Shapes {
     double h = 0;         ///< hidden_size
     double tp = 1;
     double experts_on_rank = 0;
-    double gathered = 0;      ///< tokens of all ranks of the ep group: ep * t_routed
+    double gathered = 0;      ///< tokens present on a rank for its experts (gathered_tokens)
     double routed_rows = 0;   ///< (token, expert) pairs a rank computes: t_routed * top_k
     double expert_size = 0;   ///< of the rank's part of an expert: expert_size / etp
     bool all_to_all = false;  ///< all-to-all over ep > 1: a rank permutes, sends and sums its own t_routed tokens; no
                               ///< rank ever holds the gathered ones
+    bool by_node = false;     ///< hierarchical dispatch over ep > 1
+    models::ContextSplit context{};  ///< of the cp ranks
+    double kv_copies = 1;          ///< of keys and values among all_to_all ranks (key_value_copies)
 };
 [[nodiscard]] Shapes shapes_of(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack);
 
@@ -70,7 +73,7 @@ class BlockBuilder {
     Value compute(OpKind kind, std::initializer_list<Value> inputs, std::initializer_list<models::Kernel> kernels);
     /// An operation without kernels of its own, of a fixed host time.
     Value host(OpKind kind, double host_s);
-    Value compute(OpKind kind, std::initializer_list<Value> inputs, const std::vector<models::Kernel>& kernels);
+    Value compute(OpKind kind, std::initializer_list<Value> inputs, std::span<const models::Kernel> kernels);
     /// A communication of `size` ranks; returns the first input unchanged when size is 1, or the buffers have no
     /// elements and it is no barrier. Without inputs it waits for all kernels so far. Where its stream may not overlap,
     /// it always does, and the next kernel waits for it.
@@ -113,6 +116,9 @@ Value attention_forward(BlockBuilder& builder, Value x);
 Value attention_backward(BlockBuilder& builder, Value gradient);
 Value feed_forward_forward(BlockBuilder& builder, int layer, Value x);
 Value feed_forward_backward(BlockBuilder& builder, int layer, Value gradient);
+/// From queries, keys and values of a rank's tokens to the output of attention, over all cp ranks, and back.
+Value attend(BlockBuilder& builder, Value x);
+Value attend_backward(BlockBuilder& builder, Value gradient);
 /// The sum over tp of a row-parallel layer's output, or its scatter along the sequence.
 Value reduce_over_tp(BlockBuilder& builder, Value x);
 /// The sequence gathered over tp where sequence parallelism has split it.
@@ -137,6 +143,14 @@ struct AttentionWidths {
 
 /// `groups` products [m, k] x [k, n] in the plan's precision.
 [[nodiscard]] models::Kernel plan_gemm(const Shapes& shapes, double m, double n, double k, double groups = 1);
+/// Products of `kind` may have operands of 8 bits: all with weights but those of router and LM head.
+[[nodiscard]] constexpr bool fp8_may_be(OpKind kind) { return kind != OpKind::kRouter && kind != OpKind::kLmHead; }
+/// The kernels with products of 8-bit operands and what casts them (plan.fp8). Forward, recompute: the input is read
+/// and written twice, 8 bits each, as it is and transposed for the weight gradient; so are weights, once a step.
+/// Backward the output's gradient likewise. Tensorwise each is read once before for its largest value. Activations stay
+/// as they are in memory. Ignores: history of largest values (delayed scaling).
+[[nodiscard]] std::vector<models::Kernel> in_fp8(const Shapes& shapes, Phase phase,
+                                                 std::span<const models::Kernel> kernels);
 /// A linear layer [m, k] -> [m, n]: forward; its input gradient; its weight gradient with the pass that accumulates it.
 /// `copies` ranks do the very same product (a layer that tp does not split): each spends the time, model FLOP are
 /// counted once.

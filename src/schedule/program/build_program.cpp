@@ -327,6 +327,7 @@ Program program_without_blocks(const models::Plan& plan, const models::Stack& st
     program.chunks = plan.virtual_stages;
     program.overlap_tp = plan.overlap_tp, program.overlap_ep = plan.overlap_ep, program.overlap_dp = plan.overlap_dp;
     program.overlap_pp = plan.overlap_pp || !stack.blocking_sends;
+    program.overlap_cp = context_split(plan).ring > 1;
     for (int v = 0; v <= last_virtual_stage_of(plan); ++v) {
         program.role_of_stage.push_back(static_cast<std::uint32_t>(stage_of(plan, v)));
     }

@@ -7,7 +7,8 @@
 namespace auspex::schedule {
 
 /// `bytes` of a communication, per rank: all-reduce and broadcast: the buffer; reduce-scatter: the input; all-gather:
-/// the output; all-to-all: everything sent, the part to itself included; send: the message; barrier: 0.
+/// the output; all-to-all: everything sent, the part to itself included; send and shift: the message; barrier: 0; rows
+/// to nodes and from nodes: of a token one row for every rank that holds some of its experts, itself included.
 enum class CommKind : std::uint8_t {
     kNone,
     kAllReduce,
@@ -17,7 +18,10 @@ enum class CommKind : std::uint8_t {
     kBroadcast,
     kBarrier,
     kSend,
-    kReceive
+    kReceive,
+    kRowsToNodes,    ///< an all-to-all in which a row goes once to each node that needs it, from there to its ranks
+    kRowsFromNodes,  ///< the way back: the rows of a token are added up in each node, and then at home
+    kShift           ///< everything to the next rank of the group, the last's to the first
 };
 [[nodiscard]] const char* to_string(CommKind kind);
 

@@ -1,10 +1,11 @@
 /// @file The mixture-of-experts block: the five stages of FastSparseMoE, and the loop over experts of the Hugging Face
 /// block that it replaces.
 ///
-/// Letters: T tokens gathered over the ep ranks, K chosen, N experts, E experts on the rank, R = t_routed K routed rows
-/// on the rank, H hidden, I expert size, a bytes of an element. Sources of the kernel lists: arXiv:2604.00785
-/// section 3.1 (five stages); the OlmoeSparseMoeBlock of Hugging Face transformers (loop): per expert a `where` on a
-/// one-hot mask of 64-bit integers, an index gather, three products, SiLU, product, scaling, index_add.
+/// Letters: T tokens gathered over the ep ranks (hierarchical: those that came), K chosen, N experts, E experts on the
+/// rank, R = t_routed K routed rows on the rank, H hidden, I expert size, a bytes of an element. Sources of the kernel
+/// lists: arXiv:2604.00785 section 3.1 (five stages); the OlmoeSparseMoeBlock of Hugging Face transformers (loop): per
+/// expert a `where` on a one-hot mask of 64-bit integers, an index gather, three products, SiLU, product, scaling,
+/// index_add.
 ///
 /// All-to-all dispatch forms no [T, H] tensor: a rank counts, indexes and permutes the t_routed tokens of its own
 /// before it sends their R rows, and sums them up again, by their weights, after they have come back. What arrives at
@@ -170,6 +171,7 @@ std::vector<models::Kernel> weight_gradients(const Shapes& s, const ExpertSizes&
 /// Tokens to the ranks that hold their experts, or back. All-to-all: each to its own, and in front of the rows that go
 /// to experts the number of each one's expert; weights stay at home. Else all of them to everyone: a token's row, and
 /// on the way to experts the numbers of its K experts and their weights, backward the gradients of these weights.
+/// Hierarchical: the same to every rank that has one of a token's experts, by way of one rank of its node.
 Value exchange(BlockBuilder& b, OpKind kind, bool towards_experts, Value x) {
     const Shapes& s = b.shapes();
     const bool with_choices = kind == OpKind::kTokenCommunication;
@@ -179,12 +181,13 @@ Value exchange(BlockBuilder& b, OpKind kind, bool towards_experts, Value x) {
                              {numbers, {s.routed_rows * s.h}}, {x}, {.routed = true});
     }
     const double choices = s.gathered * s.workload.top_k;
-    return b.communicate(kind, Stream::kEp, towards_experts ? CommKind::kAllGather : CommKind::kReduceScatter,
-                         models::GroupKind::kEp, s.plan.ep,
+    const CommKind out = s.by_node ? CommKind::kRowsToNodes : CommKind::kAllGather;
+    const CommKind back = s.by_node ? CommKind::kRowsFromNodes : CommKind::kReduceScatter;
+    return b.communicate(kind, Stream::kEp, towards_experts ? out : back, models::GroupKind::kEp, s.plan.ep,
                          {{s.gathered * s.h},
                           {with_choices && towards_experts ? choices : 0, ElementType::kInt64},
                           {with_choices ? choices : 0, ElementType::kFp32}},
-                         {x});
+                         {x}, {.routed = s.by_node});
 }
 
 double shared_width(const Shapes& s) {
@@ -292,7 +295,8 @@ SharedGradient shared_backward(BlockBuilder& b, Value outer, Value entered) {
         result.saved =
             apart ? gather_over_tp(b, outer, Carries::kSavedInput) : enter_experts(b, outer, Carries::kSavedInput);
         b.set_phase(Phase::kBackwardInput);
-    } else if (is_sliced && !s.plan.recompute_expert && (s.all_to_all || (sharing && apart && !b.splits_backward()))) {
+    } else if (is_sliced && !s.plan.recompute_expert &&
+               (s.all_to_all || s.by_node || (sharing && apart && !b.splits_backward()))) {
         result.saved = sharing && apart && !b.splits_backward() ? gather_over_tp(b, outer, Carries::kSavedInput)
                                                                 : enter_experts(b, outer, Carries::kSavedInput);
     }

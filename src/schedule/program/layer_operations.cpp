@@ -3,52 +3,6 @@
 
 namespace auspex::schedule {
 
-models::Kernel plan_gemm(const Shapes& s, double m, double n, double k, double groups) {
-    models::Kernel kernel = models::gemm_kernel(m, n, k, s.a, groups);
-    kernel.fp32 = s.plan.weight_bytes == 4;
-    return kernel;
-}
-
-models::Kernel linear_forward(const Shapes& s, double m, double n, double k, double copies) {
-    models::Kernel kernel = plan_gemm(s, m, n, k);
-    kernel.flop /= copies;
-    return kernel;
-}
-
-models::Kernel linear_input_gradient(const Shapes& s, double m, double n, double k, double copies) {
-    return linear_forward(s, m, k, n, copies);
-}
-
-std::vector<models::Kernel> linear_weight_gradient(const Shapes& s, double m, double n, double k, double groups,
-                                                   double copies) {
-    std::vector<models::Kernel> kernels{plan_gemm(s, k, n, m, groups)};
-    kernels.front().flop /= copies;
-    if (s.stack.kernels.gradient_accumulation > 0 && s.plan.micro_batches > 1) {
-        const double passes = s.stack.kernels.gradient_accumulation;
-        kernels.push_back(models::memory_kernel(3 * passes * groups * k * n * s.plan.gradient_bytes, passes));
-    }
-    return kernels;
-}
-
-AttentionWidths attention_widths(const Shapes& s) {
-    const models::Workload& w = s.workload;
-    const double heads = w.heads / s.tp, kv_heads = w.kv_heads / s.tp;
-    const double normed = w.qk_norm ? (heads + kv_heads) * w.head_size : 0;
-    if (w.attention == models::AttentionKind::kLatent) {
-        const double qk = w.head_size + w.rope_head_size, key_value = heads * (w.head_size + w.value_head_size);
-        return {heads * qk,
-                key_value,
-                heads * qk,
-                heads * w.value_head_size,
-                key_value + w.rope_head_size,
-                (heads + 1) * w.rope_head_size,
-                normed + w.q_rank + w.kv_rank};
-    }
-    const double query = heads * w.head_size, key_value = 2 * kv_heads * w.head_size;
-    const double rotated = w.learned_positions ? 0 : query + key_value / 2;
-    return {query, key_value, query, query, key_value, rotated, normed};
-}
-
 namespace {
 
 /// Element-wise work of `passes` kernels, each moving `bytes`; backwards the framework issues more of them.
@@ -56,27 +10,6 @@ models::Kernel passes(const Shapes& s, const BlockBuilder& builder, int count, d
     const bool backward = builder.phase() == Phase::kBackwardInput;
     const double kernels = count * (backward && count > 1 ? s.stack.backward_launch_ratio : 1);
     return models::memory_kernel(kernels * bytes * (backward && count == 1 ? 1.5 : 1), kernels);
-}
-
-/// FLOP of causal attention: QK^T and PV over half of S x S.
-models::Kernel attention_kernel(const Shapes& s, bool backward) {
-    const AttentionWidths w = attention_widths(s);
-    const double sequence = s.workload.sequence_length;
-    models::Kernel kernel;
-    kernel.type = models::KernelType::kAttention;
-    kernel.fp32 = s.plan.weight_bytes == 4;
-    kernel.flop = s.t * sequence * (w.qk + w.value) * (backward ? 2 : 1);
-    const bool flash = s.stack.kernels.attention == 1;
-    kernel.work_flop =
-        kernel.flop *
-        (backward && flash ? 1.25 : 1);  // flash attention forms the scores once more: 5 products instead of 4
-    kernel.launches = s.stack.kernels.attention;
-    kernel.bytes = s.a * s.t * (w.query + w.key_value + w.value) * (backward ? 2 : 1);
-    if (!flash) {
-        const double scores = s.t * sequence * s.workload.heads / s.tp;
-        kernel.bytes += scores * s.a * s.stack.kernels.attention * (backward ? 2 : 1);
-    }
-    return kernel;
 }
 
 /// One linear layer of the attention block: name, rows are s.t, columns, depth.
@@ -159,9 +92,7 @@ Value attention_inner_forward(BlockBuilder& b, Value x) {
         x = i + 1 == projections_before_norm(s) ? qk_norm(b, x) : x;
     }
     x = rotate(b, x);
-    x = b.communicate(OpKind::kKeyValueGather, Stream::kCp, CommKind::kAllGather, models::GroupKind::kCp, s.plan.cp,
-                      {{s.t * s.plan.cp * attention_widths(s).gathered}}, {x});
-    x = b.compute(OpKind::kAttention, {x}, {attention_kernel(s, false)});
+    x = attend(b, x);
     return b.compute(OpKind::kAttentionOutput, {x}, {linear_forward(s, s.t, s.h, attention_widths(s).value)});
 }
 
@@ -221,9 +152,7 @@ Value attention_inner_backward(BlockBuilder& b, Value g) {
     const Shapes& s = b.shapes();
     g = gather_over_tp(b, g);
     g = linear_backward(b, {OpKind::kAttentionOutput, s.h, attention_widths(s).value}, g);
-    g = b.compute(OpKind::kAttention, {g}, {attention_kernel(s, true)});
-    g = b.communicate(OpKind::kKeyValueGather, Stream::kCp, CommKind::kReduceScatter, models::GroupKind::kCp, s.plan.cp,
-                      {{s.t * s.plan.cp * attention_widths(s).gathered}}, {g});
+    g = attend_backward(b, g);
     g = rotate(b, g);
     const Value saved = saved_input(b, g, s.plan.recompute_attention);
     const std::vector<Linear> projections = projections_of(s);

@@ -19,7 +19,11 @@ constexpr std::array<const char*, static_cast<std::size_t>(OpKind::kCount)> kOpN
                                                                                      "qk_norm",
                                                                                      "rotary_embedding",
                                                                                      "key_value_gather",
+                                                                                     "key_value_ring",
+                                                                                     "tokens_to_heads",
+                                                                                     "attention_of_others",
                                                                                      "attention",
+                                                                                     "heads_to_tokens",
                                                                                      "attention_output",
                                                                                      "residual_add",
                                                                                      "feed_forward_norm",
@@ -87,15 +91,17 @@ const char* to_string(BlockKind kind) {
 }
 
 const char* to_string(models::GroupKind kind) {
-    static constexpr std::array<const char*, 12> kNames{
-        "tp",    "cp",    "ep",         "etp",           "expert_dp", "dense_dp", "dense_dp_outer", "dense_dp_inner",
-        "stage", "world", "next_stage", "previous_stage"};
+    static constexpr std::array<const char*, 14> kNames{
+        "tp",    "cp",        "cp_all_to_all", "cp_ring",        "ep",
+        "etp",   "expert_dp", "dense_dp",      "dense_dp_outer", "dense_dp_inner",
+        "stage", "world",     "next_stage",    "previous_stage"};
     return kNames[static_cast<std::size_t>(kind)];
 }
 
 const char* to_string(CommKind kind) {
-    static constexpr std::array<const char*, 9> kNames{
-        "none", "all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "barrier", "send", "receive"};
+    static constexpr std::array<const char*, 12> kNames{"none",       "all_reduce",    "reduce_scatter",  "all_gather",
+                                                        "all_to_all", "broadcast",     "barrier",         "send",
+                                                        "receive",    "rows_to_nodes", "rows_from_nodes", "shift"};
     return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -41,7 +41,11 @@ enum class OpKind : std::uint8_t {
     kQkNorm,
     kRotaryEmbedding,
     kKeyValueGather,
+    kKeyValueRing,       ///< keys and values (backward with their gradients) to the next rank of a ring
+    kTokensToHeads,      ///< all-to-all: of each rank's tokens all heads, to all ranks' tokens of some heads
+    kAttentionOfOthers,  ///< attention to what has come round the ring, but the last part
     kAttention,
+    kHeadsToTokens,  ///< all-to-all: the way back
     kAttentionOutput,
     kResidualAdd,
     kFeedForwardNorm,
@@ -166,7 +170,7 @@ struct Block {
 struct BlockUse {
     std::uint32_t block = 0;
     int micro_batch = -1;
-    bool beside_next = false;      ///< a forward pass that runs beside the backward pass behind it
+    bool beside_next = false;     ///< a forward pass that runs beside the backward pass behind it
     int second_micro_batch = -1;  ///< of a merged block (merge_pairs): the backward pass's
     /// `second`: of an operation of the merged block's backward pass.
     [[nodiscard]] int micro_batch_of(bool second) const { return second ? second_micro_batch : micro_batch; }
@@ -189,6 +193,7 @@ struct Program {
     std::vector<std::uint32_t> role_of_stage;  ///< by virtual stage: the index of the role that has it
     int micro_batches = 1, chunks = 1;
     bool overlap_tp = false, overlap_ep = false, overlap_dp = false, overlap_pp = false;
+    bool overlap_cp = false;  ///< keys and values go round a ring
 
     [[nodiscard]] std::span<const Operation> operations_of(const Block& block) const {
         return {operations.data() + block.op_begin, block.op_end - block.op_begin};
@@ -256,6 +261,10 @@ struct StageMessage {
 /// Of the message.
 [[nodiscard]] double message_bytes(const models::Workload& workload, const models::Plan& plan,
                                    const models::Stack& stack, int boundary);
+
+/// Tokens that are present on a rank for its experts, t_routed being those that a rank routes: of all ep ranks; with
+/// hierarchical dispatch of them those that have an expert there, as even routing has it (models::mean_parts_reached).
+[[nodiscard]] double gathered_tokens(const models::Workload& workload, const models::Plan& plan, double t_routed);
 
 /// True where buckets of gradients are summed as they fill in the last backward passes.
 [[nodiscard]] bool reduces_buckets(const models::Plan& plan, const models::Stack& stack);

@@ -8,9 +8,7 @@ StepProgram make_step_program(const models::Inputs& inputs, int tiles) {
     s.plan = resolve_plan(inputs.plan, inputs.workload, tiles);
     s.layout = make_layout(s.plan, inputs.machine, tiles_of(s.plan));
     s.program = build_program(inputs.workload, s.plan, inputs.stack, s.layout);
-    if (inputs.workload.num_experts > 0) {
-        s.load = routing_load(s.plan.routing, inputs.workload.num_experts, s.plan.ep, 1);
-    }
+    s.load = routing_load(s.plan, inputs.workload);
     return s;
 }
 

@@ -63,7 +63,7 @@ TransferCosts::TransferCosts(const schedule::Program& program, const models::Mac
       load_(load),
       grain_(grain),
       link_factors_(link_factors),
-      serial_(!program.overlap_tp && !program.overlap_ep && !program.overlap_dp) {}
+      serial_(!program.overlap_tp && !program.overlap_ep && !program.overlap_dp && !program.overlap_cp) {}
 
 std::uint32_t TransferCosts::index_of(const schedule::Operation& op, int stage) {
     const auto key = std::make_tuple(op.comm, op.group, stage, op.stream, op.bytes, op.repeat, op.routed);

@@ -16,7 +16,7 @@ std::vector<WaterfallRow> mfu_waterfall(const models::Inputs& inputs, const Pred
     };
     add("peak", at_peak_s);
     const models::Tile& tile = inputs.machine.tile;
-    if (prediction.lens != Lens::kCpu) {
+    if (prediction.lens != Lens::kCpu && inputs.plan.fp8 == models::Fp8::kNone) {  // else products have two rates
         const double rate = inputs.plan.precision == "fp32" ? tile.gemm_fp32_flop_per_s : tile.gemm_bf16_flop_per_s;
         const double sustained_s = at_peak_s * tile.peak_bf16_flop_per_s / rate;
         const double in_situ_s = sustained_s / tile.gemm_ceiling;

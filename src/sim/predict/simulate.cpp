@@ -117,7 +117,7 @@ engine::PlayResult added(const engine::PlayResult& one, engine::PlayResult two) 
 /// False: the step takes longer than `most`.
 bool simulate(SimulatedStep& s, const models::Inputs& inputs, const PredictOptions& options, bool operation_times,
               network::Network& network, Picoseconds most) {
-    network.set_routing_shares(s.load.uneven_shares());
+    network.set_routing(s.load);
     s.cost_options.load = s.load;
     s.cost_options.merge_operations = !options.play_every_operation;
     s.cost_options.slowdown.assign(static_cast<std::size_t>(s.plan.pp), slowest_of_groups(inputs.machine.tile, s.plan));

@@ -93,7 +93,7 @@ SampleSetup sample_setup(const models::Inputs& inputs, const SimulatedStep& fold
     SampleSetup setup{
         inputs, folded.layout, network::Network(inputs.machine, inputs.stack, folded.layout), {}, {}, {}, {}, {}};
     setup.network.list_all_links();
-    setup.network.set_routing_shares(folded.load.uneven_shares());
+    setup.network.set_routing(folded.load);
     const network::Fabric& fabric = setup.network.fabric();
     setup.slow = engine::find_slow_parts(slow_parts, fabric, folded.layout);
     engine::CostOptions cost = folded.cost_options;

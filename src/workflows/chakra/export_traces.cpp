@@ -40,6 +40,11 @@ std::string microseconds_note() {
 }
 
 std::vector<std::string> notes_of(const models::Inputs& inputs, const predict::SimulatedStep& step) {
+    if (step.program.overlap_cp) {
+        throw InputError(inputs.plan.file + ": $.context_parallel",
+                         std::string("found \"") + to_string(inputs.plan.context) +
+                             "\"; expected \"all-gather\" or \"all-to-all\": a trace has no word for shifts in a ring");
+    }
     std::vector<std::string> notes{microseconds_note()};
     bool has_barrier = false, has_broadcast = false;
     for (const schedule::Operation& op : step.program.operations) {

@@ -63,6 +63,8 @@ ChakraCollective collective_type(schedule::CommKind comm) {
     switch (comm) {
         case schedule::CommKind::kReduceScatter: return ChakraCollective::kReduceScatter;
         case schedule::CommKind::kAllGather: return ChakraCollective::kAllGather;
+        case schedule::CommKind::kRowsToNodes:
+        case schedule::CommKind::kRowsFromNodes:
         case schedule::CommKind::kAllToAll: return ChakraCollective::kAllToAll;
         case schedule::CommKind::kBroadcast: return ChakraCollective::kBroadcast;
         default: return ChakraCollective::kAllReduce;

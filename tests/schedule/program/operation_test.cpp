@@ -124,7 +124,7 @@ TEST(Precision, fp32_weights_make_every_product_and_attention_an_fp32_one) {
         int seen = 0;
         for (const models::Kernel& kernel : Built(workload("toy-moe"), p, stack("optimus")).program.kernels) {
             if (kernel.type != models::KernelType::kMemory) {
-                EXPECT_EQ(kernel.fp32, bytes == 4);
+                EXPECT_EQ(kernel.operands, bytes == 4 ? models::Operands::kFp32 : models::Operands::kBf16);
                 ++seen;
             }
         }

@@ -94,7 +94,7 @@ TEST(Advice, names_recompute_and_interleaving_of_a_large_job_and_what_the_stack_
     EXPECT_GT(schedule->gain, 0.1);
     const HelpfulPlan* const dispatch = change_of(advice, "dispatch", false);
     ASSERT_NE(dispatch, nullptr);
-    EXPECT_EQ(dispatch->lacking, "dispatch \"alltoall\"");
+    EXPECT_EQ(dispatch->lacking, "dispatch \"hierarchical-alltoall\"");
     // mfu = model FLOP of a tile / step / peak, and the former do not change; tiles and batch stay.
     for (const HelpfulPlan& change : advice.plans) {
         EXPECT_EQ(change.step_time_s, step_s(inputs, change.plan)) << change.field;

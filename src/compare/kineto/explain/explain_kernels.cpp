@@ -56,7 +56,7 @@ Bound bound_of(const models::Kernel& kernel, const models::Inputs& inputs) {
         return Bound::kMemory;
     }
     return kernel.type == models::KernelType::kAttention ? Bound::kAttention
-           : kernel.fp32                                 ? Bound::kProductsFp32
+           : kernel.operands == models::Operands::kFp32  ? Bound::kProductsFp32
                                                          : Bound::kProducts;
 }
 
@@ -198,11 +198,11 @@ void add_rate(RunDiff& diff, const Observations& seen, const RateText& text, con
     const Constant* const peak = specified(inputs, text.peak);
     const Constant* const behind = text.behind == nullptr ? nullptr : find_constant(inputs, text.behind);
     const bool is_impossible = peak != nullptr && behind != nullptr && behind->value * faster > peak->value;
-    diff.notes.push_back(std::string(text.operations) + " ran " + six_digits(faster) + " times as fast as predicted, " +
-                         (is_impossible ? "faster than " + text_of(*peak) + " allows: the model's " + text.amount +
-                                              " of them are too many"
-                                        : "which no value of " + std::string(text.path) +
-                                              " that the file may have explains"));
+    diff.notes.push_back(
+        std::string(text.operations) + " ran " + six_digits(faster) + " times as fast as predicted, " +
+        (is_impossible
+             ? "faster than " + text_of(*peak) + " allows: the model's " + text.amount + " of them are too many"
+             : "which no value of " + std::string(text.path) + " that the file may have explains"));
 }
 
 }  // namespace

@@ -123,7 +123,7 @@ class Costs {
  private:
     [[nodiscard]] std::vector<double> cost(const models::Inputs& inputs) const {
         network::Network network(inputs.machine, inputs.stack, step_.layout);
-        network.set_routing_shares(step_.load.uneven_shares());
+        network.set_routing(step_.load);
         const engine::OperationCosts costs = engine::cost_operations(step_.program, inputs.machine, inputs.stack,
                                                                      step_.layout, network, step_.cost_options);
         std::vector<double> seconds(step_.program.operations.size(), 0);

@@ -41,8 +41,11 @@ std::span<const models::CollectiveAlgorithm> algorithms_of(schedule::CommKind co
         case schedule::CommKind::kAllToAll: return kAllToAll;
         case schedule::CommKind::kBroadcast: return kBroadcast;
         case schedule::CommKind::kBarrier: return kBarrier;
+        case schedule::CommKind::kRowsToNodes:
+        case schedule::CommKind::kRowsFromNodes:
         case schedule::CommKind::kNone:
         case schedule::CommKind::kSend:
+        case schedule::CommKind::kShift:
         case schedule::CommKind::kReceive: return kPoint;
     }
     check_failed("comm", "unknown kind of communication", __FILE__, __LINE__);

@@ -87,7 +87,7 @@ CollectiveSteps staged_by_host(schedule::CommKind comm, const GroupForm& form, d
         sent = bytes / form.ranks;
     } else if (comm == schedule::CommKind::kReduceScatter) {
         received = bytes / form.ranks;
-    } else if (comm == schedule::CommKind::kAllToAll) {
+    } else if (comm == schedule::CommKind::kAllToAll || moves_rows(comm)) {
         sent = received = bytes * (form.ranks - 1) / form.ranks;
     }
     CollectiveSteps all{{Level::kFlat, StepShape::kToHost, 0, sent, 1, 0, "copy to the host"}};
@@ -99,13 +99,13 @@ CollectiveSteps staged_by_host(schedule::CommKind comm, const GroupForm& form, d
 }  // namespace
 
 CollectivePhases phases_of(schedule::CommKind comm, AlgorithmChoice choice, const GroupForm& form, double bytes,
-                           HostUse host, double tree_chunk_bytes) {
+                           HostUse host, double tree_chunk_bytes, const models::TokenSpread& spread) {
     AUSPEX_CHECK(choice.algorithm != Algorithm::kAuto, "the choice of an algorithm needs rates and is the caller's");
     AUSPEX_CHECK(choice.levels >= 1 && choice.levels <= 3, "a named algorithm runs over one to three levels");
     if (form.ranks == 1 || comm == schedule::CommKind::kNone || comm == schedule::CommKind::kReceive) {
         return {choice, {}};
     }
-    if (comm == schedule::CommKind::kSend) {
+    if (has_one_way(comm)) {
         choice = {Algorithm::kDirect, 1};
     } else if (comm == schedule::CommKind::kBarrier) {
         choice = {Algorithm::kRecursiveDoubling, 2};
@@ -115,8 +115,9 @@ CollectivePhases phases_of(schedule::CommKind comm, AlgorithmChoice choice, cons
     const bool has_bytes = comm != schedule::CommKind::kBarrier,
                by_host = host.messages && form.nodes == 1 && has_bytes;
     const bool staged = host.staging && (form.nodes > 1 || by_host) && has_bytes;
-    phases.steps =
-        all_levels(comm, phases.choice, form, bytes, staged, by_host ? Level::kByHost : Level::kFlat, tree_chunk_bytes);
+    phases.steps = moves_rows(comm) ? row_exchange(comm, form, bytes, spread)
+                                    : all_levels(comm, phases.choice, form, bytes, staged,
+                                                 by_host ? Level::kByHost : Level::kFlat, tree_chunk_bytes);
     if (staged) {
         phases.steps = staged_by_host(comm, form, bytes, phases.steps);
     }

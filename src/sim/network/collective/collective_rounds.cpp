@@ -275,11 +275,34 @@ CollectiveSteps outermost(schedule::CommKind comm, Algorithm algorithm, const Su
                    : algorithm == Algorithm::kBruck ? bruck(s, StepPurpose::kAllToAll)
                                                     : pairwise(s);
         case schedule::CommKind::kBarrier: return barrier(s);
+        case schedule::CommKind::kShift: return {{s.level, StepShape::kShift, 1, s.bytes, 1, 0, "to the next rank"}};
         case schedule::CommKind::kSend: return {{s.level, StepShape::kPairs, 0, s.bytes, 1, 0, "send"}};
+        case schedule::CommKind::kRowsToNodes:
+        case schedule::CommKind::kRowsFromNodes:
         case schedule::CommKind::kNone:
         case schedule::CommKind::kReceive: return {};
     }
     check_failed("comm", "unknown kind of communication", __FILE__, __LINE__);
+}
+
+RowWeights row_weights(const models::TokenSpread& spread, int nodes, int ranks) {
+    return {static_cast<double>(nodes), rows_to_a_node(spread, nodes, ranks)};
+}
+
+CollectiveSteps row_exchange(schedule::CommKind comm, const GroupForm& form, double bytes,
+                             const models::TokenSpread& spread) {
+    const bool adds = comm == schedule::CommKind::kRowsFromNodes;
+    const double part = bytes / form.ranks;
+    // A token has its rows on so many ranks, itself a mean one; what is added up is written once a token.
+    const double token_rows = mean_parts_reached(spread, form.ranks) / form.ranks, own = part / token_rows;
+    if (form.nodes == 1 || form.per_node <= 1) {
+        const double sums = adds ? bytes + own : 0;
+        return {{Level::kFlat, StepShape::kAllPairs, 0, part, 1, sums, adds ? "rows from ranks" : "rows to ranks"}};
+    }
+    const double in_nodes = part * form.nodes * row_weights(spread, form.nodes, form.ranks).between_nodes;
+    const double sums = adds ? bytes + 2 * in_nodes + own : 0;
+    return {
+        {Level::kFlat, StepShape::kByNode, form.per_node, part, 1, sums, adds ? "rows from nodes" : "rows to nodes"}};
 }
 
 }  // namespace auspex::network

@@ -3,8 +3,10 @@
 #include <limits>
 #include <vector>
 
+#include "models/routing.hpp"
 #include "models/stack.hpp"
 #include "schedule/program/communication.hpp"
+#include "sim/network/collective/group_set.hpp"
 #include "sim/network/collective/step_shape.hpp"
 
 namespace auspex::network {
@@ -70,5 +72,28 @@ void append(CollectiveSteps& steps, const CollectiveSteps& more);
 /// The algorithm on the outermost level, of members with `per_node` in each node. Requires one that can run (played()).
 [[nodiscard]] CollectiveSteps outermost(schedule::CommKind comm, models::CollectiveAlgorithm algorithm,
                                         const SubgroupSize& s, int per_node);
+
+/// Weights of the flows of StepShape::kByNode. The bytes of its step are the rows that one rank's tokens have on
+/// another rank. In a node a rank hands on what came to it for the tokens of its index in every node, its own among
+/// them: rows for `nodes` ranks. Between nodes go the tokens that have any row there.
+struct RowWeights {
+    double in_node = 1, between_nodes = 1;
+};
+[[nodiscard]] RowWeights row_weights(const models::TokenSpread& spread, int nodes, int ranks);
+
+/// One round of B bytes (communication.hpp), B/n on a flow of weight 1: both ways at once, as rows that have come to a
+/// node go on while others arrive; the first to arrive are not waited for. A group in one node, with one rank a node,
+/// or with different numbers on them sends every row straight to its rank. kRowsFromNodes adds up: in a node what its
+/// ranks have of a token, at home what the nodes have.
+[[nodiscard]] CollectiveSteps row_exchange(schedule::CommKind comm, const GroupForm& form, double bytes,
+                                           const models::TokenSpread& spread);
+/// No algorithm is chosen: messages, shifts, and rows to and from nodes.
+[[nodiscard]] constexpr bool has_one_way(schedule::CommKind comm) {
+    return comm == schedule::CommKind::kSend || comm == schedule::CommKind::kShift ||
+           comm == schedule::CommKind::kRowsToNodes || comm == schedule::CommKind::kRowsFromNodes;
+}
+[[nodiscard]] constexpr bool moves_rows(schedule::CommKind comm) {
+    return comm == schedule::CommKind::kRowsToNodes || comm == schedule::CommKind::kRowsFromNodes;
+}
 
 }  // namespace auspex::network

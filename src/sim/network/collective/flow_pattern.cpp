@@ -41,6 +41,10 @@ FlowPattern PatternBuilder::build(const PatternKey& key, const GroupSet& groups,
     pattern.key = key;
     pattern.ranks = groups.ranks.size();
     shares_ = shares;
+    if (key.shape == StepShape::kByNode) {
+        const int ranks = static_cast<int>(groups.group(0).size());
+        row_weights_ = row_weights(spread_, ranks / key.distance, ranks);
+    }
     template_tiles_.clear();
     for (std::size_t first = 0; first < groups.count();) {
         const std::size_t end = end_of_bundle(groups, first);
@@ -185,25 +189,26 @@ void PatternBuilder::add_bundle(const GroupSet& groups, std::size_t first, std::
     for_each_pair(key.shape, key.distance, n, [&](int i, int j) {
         const auto from = static_cast<std::size_t>(i), to = static_cast<std::size_t>(j);
         const int from_node = group[from] / tiles_, to_node = group[to] / tiles_;
+        const double flows = weight(key, group[from], group[to], to);
         if (from_node != to_node) {
             ++messages[from];
             if (const auto level = crossed(group[from], group[to])) {
                 ++crossing[static_cast<std::size_t>(*level)][from];
-                pattern.waits[static_cast<std::size_t>(*level)].share += share(to) * static_cast<double>(end - first);
+                pattern.waits[static_cast<std::size_t>(*level)].share += flows * static_cast<double>(end - first);
             }
-            add_inter_node_flow(group[from], group[to], share(to) * static_cast<double>(end - first), pattern);
+            add_inter_node_flow(group[from], group[to], flows * static_cast<double>(end - first), pattern);
             if (ends != nullptr) {
-                pattern.flows += share(to) * static_cast<double>(end - first);
+                pattern.flows += flows * static_cast<double>(end - first);
                 if (first_node_is_enough && i > 0) {
                     return;
                 }
-                in_nodes_.add(static_cast<std::uint32_t>(from_node), ends->out, share(to));
-                in_nodes_.add(static_cast<std::uint32_t>(to_node), ends->in, share(to));
+                in_nodes_.add(static_cast<std::uint32_t>(from_node), ends->out, flows);
+                in_nodes_.add(static_cast<std::uint32_t>(to_node), ends->in, flows);
                 return;
             }
         }
         for (std::size_t g = first; g < end; ++g) {
-            add_ends(groups.group(g)[from], groups.group(g)[to], share(to), pattern);
+            add_ends(groups.group(g)[from], groups.group(g)[to], flows, pattern);
         }
     });
     pattern.messages = std::max(pattern.messages, *std::max_element(messages.begin(), messages.end()));
@@ -211,6 +216,14 @@ void PatternBuilder::add_bundle(const GroupSet& groups, std::size_t first, std::
         int& most = pattern.waits[level].messages;
         most = std::max(most, *std::max_element(crossing[level].begin(), crossing[level].end()));
     }
+}
+
+/// Bytes of a flow over those of the step.
+double PatternBuilder::weight(const PatternKey& key, int from, int to, std::size_t receiver) const {
+    if (key.shape != StepShape::kByNode) {
+        return share(receiver);
+    }
+    return from / tiles_ == to / tiles_ ? row_weights_.in_node : row_weights_.between_nodes;
 }
 
 /// What a flow between two ranks of different nodes goes over; none on the same switch.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "models/layout.hpp"
+#include "sim/network/collective/collective_rounds.hpp"
 #include "sim/network/collective/group_set.hpp"
 #include "sim/network/collective/regular_groups.hpp"
 #include "sim/network/collective/step_shape.hpp"
@@ -86,6 +87,8 @@ class PatternBuilder {
     explicit PatternBuilder(const Fabric& fabric);
     /// From here on patterns keep what adapt() needs.
     void keep_direct() { keeps_direct_ = true; }
+    /// Of the tokens whose rows go from node to node (StepShape::kByNode).
+    void set_token_spread(const models::TokenSpread& spread) { spread_ = spread; }
     /// `shares`: of each index in a group, mean 1, for uneven patterns; else empty.
     [[nodiscard]] FlowPattern build(const PatternKey& key, const GroupSet& groups, std::span<const double> shares);
     /// True if build() of the groups by rule can be asked.
@@ -138,13 +141,16 @@ class PatternBuilder {
     static void note_latency(int from, int to, double latency_s, FlowPattern& pattern);
     [[nodiscard]] static bool bind(double capacity, const LinkLoad& on, std::uint32_t first, FlowPattern& pattern);
     [[nodiscard]] double share(std::size_t index) const { return shares_.empty() ? 1 : shares_[index]; }
+    [[nodiscard]] double weight(const PatternKey& key, int from, int to, std::size_t receiver) const;
 
     const Fabric& fabric_;
     bool keeps_direct_ = false;
     int tiles_;
     bool one_switch_a_node_;  ///< and crossings depend on switches alone: they are equal for all tiles of a node
     std::span<const double> shares_;
-    InterNodeRoute route_;  ///< scratch
+    models::TokenSpread spread_;
+    RowWeights row_weights_;  ///< of the pattern being made
+    InterNodeRoute route_;    ///< scratch
     // Of the pattern being made, until it is collected.
     NodeLoads in_nodes_;
     std::uint32_t first_between_;  ///< link between nodes: `between_` counts from it on

@@ -89,6 +89,7 @@ struct Network::Impl {
     bool groups_act_together = true;
     RoundCosts costs;
     std::vector<double> shares;
+    models::TokenSpread spread;
 
     std::map<PatternKey, PatternId> id_of_asked, id_of_key;
     std::vector<FlowPattern> patterns;
@@ -187,7 +188,7 @@ bool Network::Impl::is_on_every_card(const Asked& asked) {
 Transfer Network::Impl::play(const Asked& asked, AlgorithmChoice choice) {
     const GroupForm& form = groups.form(asked.group, asked.stage);
     const CollectivePhases phases =
-        phases_of(asked.comm, choice, form, asked.bytes, host_use(asked), stack.tree_chunk_bytes);
+        phases_of(asked.comm, choice, form, asked.bytes, host_use(asked), stack.tree_chunk_bytes, spread);
     const bool uneven = asked.comm == schedule::CommKind::kAllToAll &&
                         shares.size() == static_cast<std::size_t>(form.ranks) && goes_straight(phases.choice);
     Transfer transfer;
@@ -284,6 +285,12 @@ void Network::set_routing_shares(std::vector<double> shares) {
     impl_->shares = std::move(shares);
 }
 
+void Network::set_routing(const models::RoutingLoad& load) {
+    set_routing_shares(load.uneven_shares());
+    impl_->spread = load.spread;
+    impl_->builder.set_token_spread(load.spread);
+}
+
 void Network::be_model() {
     AUSPEX_CHECK(impl_->patterns.empty(), "a model is one before patterns are made");
     impl_->builder.keep_direct();
@@ -320,7 +327,7 @@ Transfer Network::unroll_as(AlgorithmChoice choice, schedule::CommKind comm, mod
         return {};
     }
     const Impl::Asked asked{comm, group, stage, bytes, scale, member};
-    if (comm == schedule::CommKind::kSend || comm == schedule::CommKind::kBarrier) {
+    if (comm == schedule::CommKind::kBarrier || has_one_way(comm)) {
         choice = {models::CollectiveAlgorithm::kDirect, 1};
     } else if (choice.algorithm == models::CollectiveAlgorithm::kAuto) {
         choice = impl_->fastest(asked, choice.levels);

@@ -45,7 +45,7 @@ class Network {
     Network(const models::Machine& machine, const models::Stack& stack, const models::Layout& layout);
     /// For the same layout, maybe with other constants. Groups and flows that `model` has are not sought again, but
     /// taken from it, where the two have the same routes; rates and times are those of this network. Requires a model
-    /// that can be one (be_model), has the same routing shares, and neither ends nor changes before this network.
+    /// that can be one (be_model), has the same routing, and neither ends nor changes before this network.
     Network(const models::Machine& machine, const models::Stack& stack, const models::Layout& layout,
             const Network& model);
     ~Network();
@@ -53,6 +53,8 @@ class Network {
 
     /// Share of the routed tokens of each index in an expert-parallel group, mean 1. Empty: even. Before any unroll.
     void set_routing_shares(std::vector<double> shares);
+    /// The shares of uneven routing, and which ranks and nodes a token's rows go to. Before any unroll.
+    void set_routing(const models::RoutingLoad& load);
 
     /// From here on a group that is unrolled by itself shares full links with none of its siblings. Before any unroll.
     void let_groups_act_alone();

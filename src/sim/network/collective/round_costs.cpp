@@ -45,7 +45,8 @@ double RoundCosts::messages_s(schedule::CommKind comm, const GroupForm& form, co
     const MessageSoftware software = message_software(stack_, comm, form.nodes, step.bytes);
     const double flow_s = step.bytes * scale / pattern.solo_rate;
     // Of what one rank sends at once in an exchange of all with all; elsewhere one message.
-    const bool many = step.shape == StepShape::kAllPairs && step.level != Level::kInterNode;
+    const bool many =
+        (step.shape == StepShape::kAllPairs && step.level != Level::kInterNode) || step.shape == StepShape::kByNode;
     const int in_node = many ? std::max(1, form.per_node - 1) : 1;
     const double each_s = message_s(software, step, in_node, flow_s, scale, pattern);
     const bool is_tree = step.shape == StepShape::kTreesUp || step.shape == StepShape::kTreesDown;

@@ -32,6 +32,7 @@ enum class StepShape : std::uint8_t {
     kFromHost,
     kInHost,  ///< every rank works in the memory of its socket: no flow between ranks
     kRings,   ///< k = `distance` rings over all n ranks, k a node (ring_rank): its successor in each of them
+    kByNode,  ///< of k = `distance` ranks a node: the ones with its index in other nodes, and the others of its own
 };
 
 /// True for copies to and from, and work in, host memory: no flow between ranks.
@@ -163,6 +164,20 @@ void for_each_pair(StepShape shape, int distance, int n, Emit&& emit) {
             for (int ring = 0; ring < distance; ++ring) {
                 for (int i = 0; i < n; ++i) {
                     emit(ring_rank(ring, i, distance), ring_rank(ring, (i + 1) % n, distance));
+                }
+            }
+            return;
+        case StepShape::kByNode:
+            for (int i = 0; i < n; ++i) {
+                for (int j = i % distance; j < n; j += distance) {
+                    if (i != j) {
+                        emit(i, j);
+                    }
+                }
+                for (int j = i - i % distance; j < i - i % distance + distance; ++j) {
+                    if (i != j) {
+                        emit(i, j);
+                    }
                 }
             }
             return;

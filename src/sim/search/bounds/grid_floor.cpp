@@ -118,7 +118,7 @@ const GridFloor::PartTimes& GridFloor::times_of(const Candidate& plan) {
             for (std::size_t part = 0; part < kParts; ++part) {
                 seconds[part] = parts[part].compute_s;
                 for (const schedule::Operation& op : parts[part].communications) {
-                    seconds[part] += overlaps(plan, op.stream) ? 0 : floor_s(op);
+                    seconds[part] += overlaps(plan, op) ? 0 : floor_s(op);
                 }
             }
         };

@@ -20,9 +20,7 @@ GridMemory::GridMemory(const models::Inputs& inputs, LayerCostTable& table, cons
     : inputs_(inputs), table_(table) {
     const models::Plan plan = resolved(inputs, like);
     layout_ = make_layout(plan, inputs.machine, tiles_of(plan));
-    if (inputs.workload.num_experts > 0) {
-        heaviest_rank_ = models::routing_load(plan.routing, inputs.workload.num_experts, plan.ep, 1).heaviest_rank;
-    }
+    heaviest_rank_ = routing_load(plan, inputs.workload).heaviest_rank;
 }
 
 double GridMemory::floor_bytes(const Candidate& c) {

@@ -20,6 +20,11 @@ namespace auspex::search {
     return false;
 }
 
+/// The operation may run beside kernels.
+[[nodiscard]] inline bool overlaps(const Candidate& c, const schedule::Operation& op) {
+    return overlaps(c, op.stream) || op.kind == schedule::OpKind::kKeyValueRing;
+}
+
 /// Of overlap, what changes passes.
 [[nodiscard]] inline int overlap_of_passes(const Candidate& c) { return c.overlap & (kOverlapTp | kOverlapEp); }
 

@@ -17,10 +17,7 @@ GridBound::GridBound(const models::Inputs& inputs, LayerCostTable& table, const 
       table_(table),
       layout_(make_layout(resolved, inputs.machine, tiles_of(resolved))),
       network_(inputs.machine, inputs.stack, layout_) {
-    if (inputs.workload.num_experts > 0) {
-        const models::RoutingLoad load = routing_load(resolved.routing, inputs.workload.num_experts, resolved.ep, 1);
-        network_.set_routing_shares(load.uneven_shares());
-    }
+    network_.set_routing(routing_load(resolved, inputs.workload));
 }
 
 double GridBound::of(const Candidate& c) { return bound_of(c, terms_of(c, optimizer_of(c))); }
@@ -102,7 +99,7 @@ double GridBound::part_s(std::optional<double>& known_s, const PartCosts& part, 
     if (!known_s) {
         known_s = part.compute_s;
         for (const schedule::Operation& op : part.communications) {
-            *known_s += overlaps(c, op.stream) ? 0 : solo_s(op, stage);
+            *known_s += overlaps(c, op) ? 0 : solo_s(op, stage);
         }
     }
     return *known_s;

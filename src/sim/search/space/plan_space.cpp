@@ -66,7 +66,8 @@ int choices_that_differ(const Candidate& a, const Candidate& b) {
 
 constexpr std::array kOptimizers{models::OptimizerSharding::kReplicated, models::OptimizerSharding::kSharded,
                                  models::OptimizerSharding::kEpAware, models::OptimizerSharding::kFsdp};
-constexpr std::array kDispatches{models::Dispatch::kAllGatherReduceScatter, models::Dispatch::kAllToAll};
+constexpr std::array kDispatches{models::Dispatch::kAllGatherReduceScatter, models::Dispatch::kAllToAll,
+                                 models::Dispatch::kHierarchical};
 constexpr std::array kKernels{models::ExpertKernels::kLoop, models::ExpertKernels::kGrouped,
                               models::ExpertKernels::kFused};
 
@@ -170,6 +171,13 @@ void PlanSpace::add_grid(Candidate c) {
     }
     c.dp = static_cast<int>(request_.tiles / replica);
     const int stage_ranks = request_.tiles / c.pp;
+    const models::Workload& model = inputs_.workload;
+    if (reject_if(!context_misfit(inputs_.plan.context, c.cp, inputs_.plan.context_all_to_all, model.heads / c.tp,
+                                  model.kv_heads / c.tp, model.sequence_length)
+                       .field.empty(),
+                  "cp does not fit context_parallel")) {
+        return;
+    }
     if (reject_if(stage_ranks % (c.tp * c.cp) != 0, "a stage's ranks are no multiple of tp * cp")) {
         return;
     }

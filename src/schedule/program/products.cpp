@@ -1,0 +1,74 @@
+/// @file Products with weights, and what casts their operands to 8 bits.
+#include "schedule/program/block_builder.hpp"
+
+namespace auspex::schedule {
+
+models::Kernel plan_gemm(const Shapes& s, double m, double n, double k, double groups) {
+    models::Kernel kernel = models::gemm_kernel(m, n, k, s.a, groups);
+    kernel.operands = s.plan.weight_bytes == 4 ? models::Operands::kFp32 : models::Operands::kBf16;
+    return kernel;
+}
+
+models::Kernel linear_forward(const Shapes& s, double m, double n, double k, double copies) {
+    models::Kernel kernel = plan_gemm(s, m, n, k);
+    kernel.flop /= copies;
+    return kernel;
+}
+
+models::Kernel linear_input_gradient(const Shapes& s, double m, double n, double k, double copies) {
+    return linear_forward(s, m, k, n, copies);
+}
+
+std::vector<models::Kernel> linear_weight_gradient(const Shapes& s, double m, double n, double k, double groups,
+                                                   double copies) {
+    std::vector<models::Kernel> kernels{plan_gemm(s, k, n, m, groups)};
+    kernels.front().flop /= copies;
+    if (s.stack.kernels.gradient_accumulation > 0 && s.plan.micro_batches > 1) {
+        const double passes = s.stack.kernels.gradient_accumulation;
+        kernels.push_back(models::memory_kernel(3 * passes * groups * k * n * s.plan.gradient_bytes, passes));
+    }
+    return kernels;
+}
+
+namespace {
+
+/// `elements` of 16 bits are read, once before for their largest value where a whole tensor shares it, and written
+/// twice in 8 bits.
+models::Kernel cast(const models::Plan& plan, const models::Kernel& product, double elements, bool routed) {
+    constexpr double kRead = 2, kWritten = 2 * 1;
+    const bool tensorwise = plan.fp8 == models::Fp8::kTensorwise;
+    models::Kernel kernel =
+        models::memory_kernel(elements * (kWritten + (tensorwise ? 2 : 1) * kRead), tensorwise ? 2 : 1);
+    kernel.repeat = product.repeat;
+    kernel.routed = routed;
+    return kernel;
+}
+
+}  // namespace
+
+std::vector<models::Kernel> in_fp8(const Shapes& s, Phase phase, std::span<const models::Kernel> kernels) {
+    constexpr double kOperandBytes = 1, kResultBytes = 2;
+    std::vector<models::Kernel> all;
+    for (models::Kernel kernel : kernels) {
+        if (kernel.type != models::KernelType::kGemm) {
+            all.push_back(kernel);
+            continue;
+        }
+        kernel.operands =
+            s.plan.fp8 == models::Fp8::kTensorwise ? models::Operands::kFp8 : models::Operands::kFp8Blocks;
+        kernel.bytes =
+            kernel.groups * (kOperandBytes * (kernel.m + kernel.n) * kernel.k + kResultBytes * kernel.m * kernel.n);
+        if (phase != Phase::kBackwardWeight) {
+            all.push_back(cast(s.plan, kernel, kernel.groups * kernel.m * kernel.k, kernel.routed));
+        }
+        if (phase == Phase::kForward) {
+            models::Kernel weights = cast(s.plan, kernel, kernel.groups * kernel.k * kernel.n, false);
+            weights.repeat /= s.plan.micro_batches;
+            all.push_back(weights);
+        }
+        all.push_back(kernel);
+    }
+    return all;
+}
+
+}  // namespace auspex::schedule

@@ -52,6 +52,7 @@ enum class Way {
 
 engine::PlayResult play_by_rank(const models::Inputs& inputs, const SimulatedStep& step, Way way) {
     network::Network network(inputs.machine, inputs.stack, step.layout);
+    network.set_routing(step.load);
     engine::CostOptions options = step.cost_options;
     options.grain = engine::Grain::kRanks;
     engine::CostedProgram costed = cost_program(

@@ -45,7 +45,7 @@ TEST(Machine, every_shipped_file_loads_with_a_source_for_every_constant) {
             files.insert(entry.path().stem().string());
         }
     }
-    for (const char* name : {"aurora", "dgx-a100", "dgx-h100", "frontier", "lumi"}) {
+    for (const char* name : {"aurora", "dgx-a100", "dgx-h100", "frontier", "lumi", "mi300x"}) {
         EXPECT_TRUE(files.contains(name)) << name;
     }
     for (const std::string& file : files) {

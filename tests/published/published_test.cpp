@@ -10,8 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "../sim/step_fixture.hpp"
-#include "base/json.hpp"
+#include "published_cases.hpp"
 #include "sim/network/collective/collective_run.hpp"
 #include "sim/predict/predict.hpp"
 
@@ -19,27 +18,9 @@ namespace auspex {
 namespace {
 
 using namespace testing_steps;
+using namespace testing_published;
 
 constexpr const char* kShown = "machines/published/training";  // what auspex scale and ablate draw
-
-JsonDocument cases(const std::string& name, const std::string& folder = "tests/published") {
-    JsonDocument document = testing_plans::document(folder, name);
-    EXPECT_FALSE(document.root().at("source").as_string().empty());
-    EXPECT_EQ(document.root().at("url").as_string().rfind("https://", 0), 0U);
-    return document;
-}
-
-models::Inputs inputs_of(const JsonValue& root, const std::string& workload, const std::string& plan) {
-    using testing_plans::document;
-    return models::load_inputs(document("machines", root.at("machine").as_string()),
-                               document("stacks", root.at("stack").as_string()), document("workloads", workload),
-                               document("plans", plan));
-}
-
-double number(const JsonValue& parent, std::string_view key) { return parent.at(key).as_number(0, 1e12); }
-int integer(const JsonValue& parent, std::string_view key) {
-    return static_cast<int>(parent.at(key).as_integer(1, 1'000'000));
-}
 
 TEST(Published, agpt_70b_step_time_follows_the_number_of_micro_batches_with_one_constant_ratio) {
     const JsonDocument document = cases("agpt-70b-bubble");

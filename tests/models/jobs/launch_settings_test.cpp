@@ -20,7 +20,7 @@ JsonDocument file(const std::string& folder, const std::string& name) {
 }
 
 TEST(LaunchSettings, every_shipped_machine_says_how_its_jobs_start) {
-    for (const char* name : {"aurora", "frontier", "lumi", "dgx-a100", "dgx-h100", "hf-h100"}) {
+    for (const char* name : {"aurora", "frontier", "lumi", "dgx-a100", "dgx-h100", "hf-h100", "mi300x"}) {
         const JsonDocument machine = file("machines", name);
         const LaunchSettings settings = launch_settings_of(machine);
         EXPECT_TRUE(settings.is_known) << name;

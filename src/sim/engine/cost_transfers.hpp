@@ -50,8 +50,8 @@ class TransferCosts {
 
     /// Sets Member::shares. kStages: a communication has its links to itself if no other stage, and with asynchronous
     /// messages not even this stage, uses them at the same time. kRanks: if all groups that use one of its links have a
-    /// member in common, which does one thing at a time. Links that could carry all users at their solo rates do not
-    /// count.
+    /// member in common, which runs one of these communications at a time. Links that could carry all users at their
+    /// solo rates do not count.
     void decide_sharing();
 
     [[nodiscard]] const std::vector<CostedTransfer>& transfers() const { return transfers_; }
@@ -75,6 +75,7 @@ class TransferCosts {
     [[nodiscard]] Picoseconds even_time(const schedule::Operation& op, int stage, int member);
     void decide_by_stage();
     void decide_by_link();
+    [[nodiscard]] std::size_t lane_of(const Use& use) const;
     void note_links(Sets& sets, std::size_t transfer, const network::SparseLinks<double>& wanted) const;
     [[nodiscard]] network::SparseLinks<double> wanted_by_link() const;
 

@@ -50,14 +50,18 @@ enum class Way {
     kAllLinksShared  ///< nor has any communication its links to itself
 };
 
-engine::PlayResult play_by_rank(const models::Inputs& inputs, const SimulatedStep& step, Way way) {
-    network::Network network(inputs.machine, inputs.stack, step.layout);
+engine::CostedProgram cost_by_rank(const models::Inputs& inputs, const SimulatedStep& step, network::Network& network) {
     network.set_routing(step.load);
     engine::CostOptions options = step.cost_options;
     options.grain = engine::Grain::kRanks;
-    engine::CostedProgram costed = cost_program(
-        step.program, inputs.machine, inputs.stack, step.layout,
-        cost_operations(step.program, inputs.machine, inputs.stack, step.layout, network, options), options);
+    return cost_program(step.program, inputs.machine, inputs.stack, step.layout,
+                        cost_operations(step.program, inputs.machine, inputs.stack, step.layout, network, options),
+                        options);
+}
+
+engine::PlayResult play_by_rank(const models::Inputs& inputs, const SimulatedStep& step, Way way) {
+    network::Network network(inputs.machine, inputs.stack, step.layout);
+    engine::CostedProgram costed = cost_by_rank(inputs, step, network);
     costed.serial = costed.serial && way == Way::kAsCosted;
     costed.runs_ahead = way == Way::kAsCosted;
     for (engine::CostedTransfer& transfer : costed.transfers) {
@@ -90,6 +94,49 @@ TEST(Unfolded, walking_ahead_of_the_events_and_links_to_oneself_change_nothing) 
         with_messages += inputs.plan.pp > 1 ? 1 : 0;
     }
     EXPECT_GT(with_messages, 20);
+}
+
+/// Of all communications of the program, groups that have their links to themselves, and others.
+std::pair<int, int> alone_and_sharing(const engine::CostedProgram& costed) {
+    std::pair<int, int> count{0, 0};
+    for (const engine::CostedTransfer& transfer : costed.transfers) {
+        for (const engine::CostedTransfer::Member& member : transfer.members) {
+            ++(member.shares_links ? count.second : count.first);
+        }
+    }
+    return count;
+}
+
+// The test before this one plays both, where gradient sums run beside compute: groups of experts on wires of their own
+// do not meet them, the sums of several stages meet one another.
+TEST(Unfolded, beside_overlapped_sums_some_groups_have_their_links_to_themselves) {
+    int some_of_both = 0;
+    for (std::uint64_t seed = 7'100; seed < 7'160; seed += 2) {
+        const models::Inputs inputs = random_inputs(seed, true);
+        const SimulatedStep step = folded(inputs, 0);
+        network::Network network(inputs.machine, inputs.stack, step.layout);
+        const engine::CostedProgram costed = cost_by_rank(inputs, step, network);
+        const auto [alone, sharing] = alone_and_sharing(costed);
+        some_of_both += !costed.serial && alone > 0 && sharing > 0 ? 1 : 0;
+    }
+    EXPECT_GT(some_of_both, 5);
+}
+
+// Where collectives slow compute beside them, too: what is left of a tick goes to the compute that follows.
+TEST(Unfolded, merged_compute_beside_collectives_takes_the_same_time_to_the_picosecond) {
+    int fewer_events = 0;
+    for (std::uint64_t seed = 7'200; seed < 7'240; ++seed) {
+        models::Inputs inputs = random_inputs(seed, true);
+        make_quiet(inputs);
+        SimulatedStep step = folded(inputs, 0);
+        const UnfoldedSample merged = play_unfolded(inputs, step, {}).samples.front();
+        step.cost_options.merge_operations = false;
+        const UnfoldedSample single = play_unfolded(inputs, step, {}).samples.front();
+        EXPECT_EQ(merged.step, single.step) << seed;
+        EXPECT_EQ(merged.losses, single.losses) << seed;
+        fewer_events += merged.events < single.events ? 1 : 0;
+    }
+    EXPECT_GT(fewer_events, 30);
 }
 
 TEST(Unfolded, folding_of_compute_changes_nothing_by_rank_either) {

@@ -57,6 +57,7 @@ class Coster {
             cost_block(program_.blocks[block], out_.blocks[block], stage);
         });
         out_.transfers = std::move(costs_.transfers);
+        out_.shared_links = std::move(costs_.shared_links);
         return std::move(out_);
     }
 

@@ -299,6 +299,7 @@ void TransferCosts::decide_by_link() {
             note_links(sets, t, wanted);
         }
     }
+    const auto is_met = [](const Sets::Common& common) { return common.set == kNone; };
     for (std::size_t t = 0; t < transfers_.size(); ++t) {
         CostedTransfer& transfer = transfers_[t];
         for (CostedTransfer::Member& member : transfer.members) {
@@ -307,13 +308,18 @@ void TransferCosts::decide_by_link() {
             const auto meets_others = [&](const network::TransferPhase& phase) {
                 const network::PatternLoads& loads = network_.loads(phase.pattern);
                 return std::any_of(loads.begin(), loads.end(),
-                                   [&](const network::LinkLoad& on) { return sets.common.at(on.link).set == kNone; });
+                                   [&](const network::LinkLoad& on) { return is_met(sets.common.at(on.link)); });
             };
             member.shares_links =
                 uses_[t].group != models::GroupKind::kWorld && !phases.empty() &&
                 (uses_[t].stream == schedule::Stream::kPp || std::any_of(phases.begin(), phases.end(), meets_others));
         }
     }
+    sets.common.drain([&](std::uint32_t link, const Sets::Common& common) {
+        if (is_met(common)) {
+            shared_links_.push_back(link);
+        }
+    });
 }
 
 }  // namespace auspex::engine

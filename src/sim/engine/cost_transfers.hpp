@@ -56,6 +56,7 @@ class TransferCosts {
 
     [[nodiscard]] const std::vector<CostedTransfer>& transfers() const { return transfers_; }
     [[nodiscard]] std::vector<CostedTransfer> take_transfers() { return std::move(transfers_); }
+    [[nodiscard]] std::vector<std::uint32_t> take_shared_links() { return std::move(shared_links_); }
 
  private:
     struct Use {
@@ -92,6 +93,7 @@ class TransferCosts {
     bool serial_;
     std::vector<CostedTransfer> transfers_;
     std::vector<Use> uses_;
+    std::vector<std::uint32_t> shared_links_;  ///< kRanks
     std::map<std::tuple<schedule::CommKind, models::GroupKind, int, schedule::Stream, double, int, bool>, std::uint32_t>
         index_;
 };

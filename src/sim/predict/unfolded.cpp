@@ -20,10 +20,10 @@
 namespace auspex::predict {
 namespace {
 
-/// What those patterns that can meet others put on links, and these links, with numbers of their own.
+/// What patterns put on the links on which they can slow one another, and these links, with numbers of their own.
 struct SharedLinks {
     std::vector<double> capacities;                     ///< factors applied
-    std::vector<std::vector<network::LinkLoad>> loads;  ///< by pattern; empty: has its links to itself
+    std::vector<std::vector<network::LinkLoad>> loads;  ///< by pattern; empty: meets nobody
 };
 
 /// What all samples share: nothing of it changes while they play.
@@ -63,23 +63,21 @@ SharedLinks find_shared_links(const engine::CostedProgram& costed, const network
     SharedLinks shared;
     shared.loads.resize(network.pattern_count());
     network::SparseLinks<std::uint32_t> numbers(network.fabric().link_count());  // from 1 on
-    const auto number_of = [&](std::uint32_t link) {
-        std::uint32_t& number = numbers[link];
-        if (number == 0) {
-            shared.capacities.push_back(engine::slowed_capacity(network.fabric(), link, factors));
-            number = static_cast<std::uint32_t>(shared.capacities.size());
-        }
-        return number - 1;
-    };
+    for (const std::uint32_t link : costed.shared_links) {
+        shared.capacities.push_back(engine::slowed_capacity(network.fabric(), link, factors));
+        numbers[link] = static_cast<std::uint32_t>(shared.capacities.size());
+    }
     for (const engine::CostedTransfer& transfer : costed.transfers) {
         for (const engine::CostedTransfer::Member& member : transfer.members) {
             for (std::uint32_t p = member.phase_begin; p < member.phase_end && member.shares_links; ++p) {
                 const network::PatternLoads& loads = network.loads(transfer.phases[p].pattern);
                 std::vector<network::LinkLoad>& mine = shared.loads[transfer.phases[p].pattern];
-                if (mine.empty()) {
-                    mine.reserve(loads.size());
-                    for (const network::LinkLoad& on : loads) {
-                        mine.push_back({number_of(on.link), on.load});
+                if (!mine.empty()) {
+                    continue;
+                }
+                for (const network::LinkLoad& on : loads) {
+                    if (const std::uint32_t number = numbers.at(on.link); number != 0) {
+                        mine.push_back({number - 1, on.load});
                     }
                 }
             }

@@ -96,6 +96,17 @@ TEST(Unfolded, walking_ahead_of_the_events_and_links_to_oneself_change_nothing) 
     EXPECT_GT(with_messages, 20);
 }
 
+TEST(Unfolded, links_on_which_nobody_can_slow_another_are_left_out_without_a_change) {
+    for (std::uint64_t seed = 7'100; seed < 7'160; ++seed) {
+        models::Inputs inputs = random_inputs(seed, seed % 2 == 0);
+        make_quiet(inputs);
+        const SimulatedStep step = folded(inputs, 0);
+        EXPECT_EQ(play_unfolded(inputs, step, {}).samples.front().step,
+                  play_by_rank(inputs, step, Way::kAllLinksShared).step)
+            << seed;
+    }
+}
+
 /// Of all communications of the program, groups that have their links to themselves, and others.
 std::pair<int, int> alone_and_sharing(const engine::CostedProgram& costed) {
     std::pair<int, int> count{0, 0};

@@ -1,10 +1,12 @@
 /// @file What makes an unfolded step quick to play changes nothing: walking ahead, links to oneself, stretches.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "sim/engine/player.hpp"
 #include "sim/network/sharing/link_sharing.hpp"
+#include "sim/predict/shared_links.hpp"
 #include "unfolded_fixture.hpp"
 
 namespace auspex::predict {
@@ -54,8 +56,8 @@ engine::CostedProgram cost_by_rank(const models::Inputs& inputs, const Simulated
     network.set_routing(step.load);
     engine::CostOptions options = step.cost_options;
     options.grain = engine::Grain::kRanks;
-    return cost_program(step.program, inputs.machine, inputs.stack, step.layout,
-                        cost_operations(step.program, inputs.machine, inputs.stack, step.layout, network, options),
+    return cost_program(step.played(), inputs.machine, inputs.stack, step.layout,
+                        cost_operations(step.played(), inputs.machine, inputs.stack, step.layout, network, options),
                         options);
 }
 
@@ -131,6 +133,47 @@ TEST(Unfolded, beside_overlapped_sums_some_groups_have_their_links_to_themselves
         some_of_both += !costed.serial && alone > 0 && sharing > 0 ? 1 : 0;
     }
     EXPECT_GT(some_of_both, 5);
+}
+
+/// Max-min fair rates with all patterns that share links active at once.
+std::vector<double> rates_at_once(const std::vector<double>& capacities,
+                                  const std::vector<std::vector<network::LinkLoad>>& loads) {
+    return max_min_rates(capacities, std::vector<network::LoadList>(loads.begin(), loads.end()));
+}
+
+// One link stands for all that carry the same loads of the same patterns, with the least of their capacities, also
+// where a link is slow: rates with everything active are those on all links.
+TEST(Unfolded, links_that_carry_the_same_are_one_link_with_the_same_rates) {
+    std::size_t all_links = 0, distinct = 0;
+    for (std::uint64_t seed = 7'100; seed < 7'160; seed += 2) {
+        const models::Inputs inputs = random_inputs(seed, true);
+        const SimulatedStep step = folded(inputs, 0);
+        network::Network network(inputs.machine, inputs.stack, step.layout);
+        const engine::CostedProgram costed = cost_by_rank(inputs, step, network);
+        const network::Fabric& fabric = network.fabric();
+        std::vector<double> factors(fabric.link_count(), 1);
+        for (std::size_t i = 0; i < costed.shared_links.size(); i += 3) {
+            factors[costed.shared_links[i]] = 0.5;
+        }
+        const SharedLinks shared = find_shared_links(costed, network, factors);
+        std::vector<double> capacities;
+        for (std::uint32_t link = 0; link < fabric.link_count(); ++link) {
+            capacities.push_back(fabric.capacity_bytes_per_s(link) * factors[link]);
+        }
+        std::vector<std::vector<network::LinkLoad>> loads(network.pattern_count());
+        for (network::PatternId pattern = 0; pattern < network.pattern_count(); ++pattern) {
+            for (const network::LinkLoad& on : network.loads(pattern)) {
+                if (!shared.loads[pattern].empty() &&
+                    std::binary_search(costed.shared_links.begin(), costed.shared_links.end(), on.link)) {
+                    loads[pattern].push_back(on);
+                }
+            }
+        }
+        EXPECT_EQ(rates_at_once(shared.capacities, shared.loads), rates_at_once(capacities, loads)) << seed;
+        all_links += costed.shared_links.size();
+        distinct += shared.capacities.size();
+    }
+    EXPECT_LT(distinct, all_links);
 }
 
 // Where collectives slow compute beside them, too: what is left of a tick goes to the compute that follows.

@@ -52,11 +52,12 @@ class Coster {
         out_.serial = costs_.serial;
         out_.ep = static_cast<std::uint32_t>(layout_.ep), out_.etp = static_cast<std::uint32_t>(layout_.etp);
         out_.actors_per_stage = by_rank_ ? static_cast<std::uint32_t>(layout_.stage_ranks) : 1;
-        merge_operations_ = options_.merge_operations && out_.serial;
+        merge_operations_ = options_.merge_operations;
         for_each_block(program_, [&](std::uint32_t block, int stage) {
             cost_block(program_.blocks[block], out_.blocks[block], stage);
         });
         out_.transfers = std::move(costs_.transfers);
+        out_.shared_links = std::move(costs_.shared_links);
         return std::move(out_);
     }
 
@@ -67,6 +68,7 @@ class Coster {
         const auto ops = program_.operations_of(block);
         task_of_op_.assign(ops.size(), 0);
         compute_since_sync_s_ = 0;
+        note_starts_beside(ops);
         bool open = false;
         for (std::uint32_t i = 0; i < ops.size(); ++i) {
             Task task = task_for(ops[i], i, stage);
@@ -101,23 +103,47 @@ class Coster {
     /// Compute, and folded a transfer that has its links to itself; unfolded, a communication synchronises its group
     /// first.
     [[nodiscard]] bool can_merge(const Task& task) const {
-        return task.type == Task::Type::kCompute ||
-               (!by_rank_ && task.type == Task::Type::kTransfer && !member_of(task).shares_links && task.message < 0);
+        return task.type == Task::Type::kCompute || (out_.serial && !by_rank_ && task.type == Task::Type::kTransfer &&
+                                                     !member_of(task).shares_links && task.message < 0);
     }
 
     [[nodiscard]] const CostedTransfer::Member& member_of(const Task& task) const {
         return costs_.transfers[task.transfer].members.front();
     }
 
-    /// True if operation i cannot start before, and starts as soon as, operation i - 1 has ended.
+    /// Where communication runs beside compute: which computations of the block one of another stream starts after.
+    void note_starts_beside(std::span<const schedule::Operation> ops) {
+        starts_beside_.assign(ops.size(), false);
+        for (const schedule::Operation& op : ops) {
+            std::uint32_t last = kNone;
+            for (const std::uint32_t dep : program_.dependencies_of(op)) {
+                if (is_compute(ops[dep]) && (last == kNone || dep > last)) {
+                    last = dep;
+                }
+            }
+            if (!is_compute(op) && last != kNone) {
+                starts_beside_[last] = true;
+            }
+        }
+    }
+
+    [[nodiscard]] static bool is_compute(const schedule::Operation& op) {
+        return op.stream == schedule::Stream::kCompute;
+    }
+
+    /// True if operation i cannot start before, and starts as soon as, operation i - 1 has ended, and nothing else
+    /// starts then.
     bool follows(std::span<const schedule::Operation> ops, std::uint32_t i) const {
         if (ops[i].joins != 0) {
             return false;
         }
         const auto deps = program_.dependencies_of(ops[i]);
-        const bool waits = std::find(deps.begin(), deps.end(), i - 1) != deps.end();
-        return waits ||
-               (ops[i].stream == schedule::Stream::kCompute && ops[i - 1].stream == schedule::Stream::kCompute);
+        const bool both_compute = is_compute(ops[i]) && is_compute(ops[i - 1]);
+        if (!out_.serial) {
+            return both_compute && !starts_beside_[i - 1] &&
+                   std::all_of(deps.begin(), deps.end(), [&](std::uint32_t dep) { return is_compute(ops[dep]); });
+        }
+        return both_compute || std::find(deps.begin(), deps.end(), i - 1) != deps.end();
     }
 
     /// Makes a transfer that has its links to itself a task of the compute stream, its time booked by loss.
@@ -267,6 +293,7 @@ class Coster {
     CostedProgram out_;
     double compute_since_sync_s_ = 0;
     std::vector<std::uint32_t> task_of_op_;
+    std::vector<bool> starts_beside_;  ///< by operation of the block
     std::map<std::pair<models::GroupKind, schedule::Stream>, std::uint32_t> actor_groups_;
 };
 

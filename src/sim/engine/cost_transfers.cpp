@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "base/error.hpp"
+#include "schedule/program/block_builder.hpp"
 #include "schedule/step_length.hpp"
 #include "sim/network/use/expected_noise.hpp"
 
@@ -201,17 +202,20 @@ void TransferCosts::decide_by_stage() {
     }
 }
 
-/// By link, the ranks that all its users have in common.
+/// By link, the lanes of ranks that all its users have in common. A rank runs one communication of a lane at a time.
 struct TransferCosts::Sets {
     static constexpr std::uint32_t kUnused = kNone - 1;
     struct Common {
-        std::uint32_t set = kUnused;  ///< kNone: no common rank
+        std::uint32_t set = kUnused;  ///< kNone: no common lane
     };
     network::SparseLinks<Common> common;
     std::vector<std::vector<int>> sets;
     std::unordered_map<std::uint64_t, std::uint32_t> intersections;
 
-    std::uint32_t add(std::vector<int> ranks) {
+    std::uint32_t add(std::vector<int> ranks, std::size_t lane) {
+        for (int& rank : ranks) {
+            rank = rank * static_cast<int>(schedule::kStreamCount) + static_cast<int>(lane);
+        }
         std::sort(ranks.begin(), ranks.end());
         sets.push_back(std::move(ranks));
         return static_cast<std::uint32_t>(sets.size() - 1);
@@ -234,26 +238,34 @@ struct TransferCosts::Sets {
             if (both.size() == sets[a].size()) {
                 found->second = a;
             } else if (!both.empty()) {
-                found->second = add(std::move(both));
+                sets.push_back(std::move(both));
+                found->second = static_cast<std::uint32_t>(sets.size() - 1);
             }
         }
         return found->second;
     }
 };
 
-/// By link, load x solo rate summed over all patterns, in bytes/s.
+/// What does not overlap blocks everything else of that kind: one lane for all.
+std::size_t TransferCosts::lane_of(const Use& use) const {
+    return overlaps(program_, use.stream) ? static_cast<std::size_t>(use.stream) : 0;
+}
+
+/// By link, load x solo rate summed over all patterns, in bytes/s: once for each lane in which it may be active.
 network::SparseLinks<double> TransferCosts::wanted_by_link() const {
     network::SparseLinks<double> wanted(network_.fabric().link_count());
-    std::vector<std::uint8_t> seen(network_.pattern_count(), 0);
-    for (const CostedTransfer& transfer : transfers_) {
-        for (const network::TransferPhase& phase : transfer.phases) {
-            if (seen[phase.pattern]++ == 0) {
-                const double rate = solo_rate(phase.pattern);
-                for (const network::LinkLoad& on : network_.loads(phase.pattern)) {
-                    wanted[on.link] += on.load * rate;
-                }
+    std::vector<std::uint8_t> lanes(network_.pattern_count(), 0);
+    for (std::size_t t = 0; t < transfers_.size(); ++t) {
+        const auto lane = static_cast<std::uint8_t>(1U << lane_of(uses_[t]));
+        for (const network::TransferPhase& phase : transfers_[t].phases) {
+            if ((lanes[phase.pattern] & lane) != 0) {
+                continue;
             }
-            seen[phase.pattern] = 1;
+            lanes[phase.pattern] |= lane;
+            const double rate = solo_rate(phase.pattern);
+            for (const network::LinkLoad& on : network_.loads(phase.pattern)) {
+                wanted[on.link] += on.load * rate;
+            }
         }
     }
     return wanted;
@@ -267,7 +279,7 @@ void TransferCosts::note_links(Sets& sets, std::size_t t, const network::SparseL
         if (uses_[t].comm == schedule::CommKind::kSend) {
             groups[m].resize(1);  // the receiver does not wait
         }
-        const std::uint32_t set = is_async ? kNone : sets.add(std::move(groups[m]));
+        const std::uint32_t set = is_async ? kNone : sets.add(std::move(groups[m]), lane_of(uses_[t]));
         for (std::uint32_t p = transfer.members[m].phase_begin; p < transfer.members[m].phase_end; ++p) {
             for (const network::LinkLoad& on : network_.loads(transfer.phases[p].pattern)) {
                 if (network::is_contended(wanted.at(on.link),
@@ -282,11 +294,12 @@ void TransferCosts::note_links(Sets& sets, std::size_t t, const network::SparseL
 void TransferCosts::decide_by_link() {
     const network::SparseLinks<double> wanted = wanted_by_link();
     Sets sets{network::SparseLinks<Sets::Common>(network_.fabric().link_count()), {}, {}};
-    for (std::size_t t = 0; t < transfers_.size() && serial_; ++t) {
+    for (std::size_t t = 0; t < transfers_.size(); ++t) {
         if (uses_[t].group != models::GroupKind::kWorld) {
             note_links(sets, t, wanted);
         }
     }
+    const auto is_met = [](const Sets::Common& common) { return common.set == kNone; };
     for (std::size_t t = 0; t < transfers_.size(); ++t) {
         CostedTransfer& transfer = transfers_[t];
         for (CostedTransfer::Member& member : transfer.members) {
@@ -295,13 +308,18 @@ void TransferCosts::decide_by_link() {
             const auto meets_others = [&](const network::TransferPhase& phase) {
                 const network::PatternLoads& loads = network_.loads(phase.pattern);
                 return std::any_of(loads.begin(), loads.end(),
-                                   [&](const network::LinkLoad& on) { return sets.common.at(on.link).set == kNone; });
+                                   [&](const network::LinkLoad& on) { return is_met(sets.common.at(on.link)); });
             };
-            member.shares_links = uses_[t].group != models::GroupKind::kWorld && !phases.empty() &&
-                                  (!serial_ || uses_[t].stream == schedule::Stream::kPp ||
-                                   std::any_of(phases.begin(), phases.end(), meets_others));
+            member.shares_links =
+                uses_[t].group != models::GroupKind::kWorld && !phases.empty() &&
+                (uses_[t].stream == schedule::Stream::kPp || std::any_of(phases.begin(), phases.end(), meets_others));
         }
     }
+    sets.common.drain([&](std::uint32_t link, const Sets::Common& common) {
+        if (is_met(common)) {
+            shared_links_.push_back(link);
+        }
+    });
 }
 
 }  // namespace auspex::engine

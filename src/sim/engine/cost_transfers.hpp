@@ -50,12 +50,13 @@ class TransferCosts {
 
     /// Sets Member::shares. kStages: a communication has its links to itself if no other stage, and with asynchronous
     /// messages not even this stage, uses them at the same time. kRanks: if all groups that use one of its links have a
-    /// member in common, which does one thing at a time. Links that could carry all users at their solo rates do not
-    /// count.
+    /// member in common, which runs one of these communications at a time. Links that could carry all users at their
+    /// solo rates do not count.
     void decide_sharing();
 
     [[nodiscard]] const std::vector<CostedTransfer>& transfers() const { return transfers_; }
     [[nodiscard]] std::vector<CostedTransfer> take_transfers() { return std::move(transfers_); }
+    [[nodiscard]] std::vector<std::uint32_t> take_shared_links() { return std::move(shared_links_); }
 
  private:
     struct Use {
@@ -75,6 +76,7 @@ class TransferCosts {
     [[nodiscard]] Picoseconds even_time(const schedule::Operation& op, int stage, int member);
     void decide_by_stage();
     void decide_by_link();
+    [[nodiscard]] std::size_t lane_of(const Use& use) const;
     void note_links(Sets& sets, std::size_t transfer, const network::SparseLinks<double>& wanted) const;
     [[nodiscard]] network::SparseLinks<double> wanted_by_link() const;
 
@@ -91,6 +93,7 @@ class TransferCosts {
     bool serial_;
     std::vector<CostedTransfer> transfers_;
     std::vector<Use> uses_;
+    std::vector<std::uint32_t> shared_links_;  ///< kRanks
     std::map<std::tuple<schedule::CommKind, models::GroupKind, int, schedule::Stream, double, int, bool>, std::uint32_t>
         index_;
 };

@@ -82,7 +82,8 @@ struct CostedProgram {
     // unfolded
     std::uint32_t actors_per_stage = 1;  ///< actors of a stage: 1 folded, else its ranks
     std::vector<ActorGroups> actor_groups;
-    std::uint32_t ep = 1, etp = 1;  ///< index of actor n in its ep group: n / etp % ep
+    std::vector<std::uint32_t> shared_links;  ///< rising: those on which communications can slow one another
+    std::uint32_t ep = 1, etp = 1;            ///< index of actor n in its ep group: n / etp % ep
     std::vector<double> uneven_s;
 };
 

@@ -111,7 +111,12 @@ class Player {
     }
 
     // compute beside collectives
+    [[nodiscard]] double compute_rate(const ActorState& actor) const {
+        return actor.collectives > 0 ? 1 - costed_.collective_compute_share : 1;
+    }
     void schedule_compute_end(std::uint32_t a);
+    void work_until_now(ActorState& actor) const;
+    void end_compute(std::uint32_t a);
     void change_collectives(std::uint32_t a, const Task& task, int by);
 
     // transfers

@@ -102,6 +102,7 @@ OperationCosts cost_operations(const schedule::Program& program, const models::M
     });
     transfers.decide_sharing();
     costs.transfers = transfers.take_transfers();
+    costs.shared_links = transfers.take_shared_links();
     cost_host_issue(program, stack, layout, costs);
     return costs;
 }

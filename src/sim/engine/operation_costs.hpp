@@ -40,6 +40,7 @@ struct OperationCosts {
     std::vector<ComputeTime> compute;     ///< of communications: nothing
     std::vector<std::uint32_t> transfer;  ///< into `transfers`; kNone: computes or receives
     std::vector<CostedTransfer> transfers;
+    std::vector<std::uint32_t> shared_links;  ///< as CostedProgram's
     bool serial = false;  ///< of an actor, nothing but pipeline messages runs beside compute or another collective
 };
 

@@ -41,12 +41,16 @@ Picoseconds account_receive(ActorState& actor, const Message& message) {
     return on_slow_links;
 }
 
+void account_slowed(ActorState& actor, Picoseconds slowed) {
+    actor.losses[static_cast<std::size_t>(actor.interference)] += slowed - actor.slowed;
+    actor.slowed = slowed;
+}
+
 void account_compute(ActorState& actor, Picoseconds ended) {
     for (std::size_t loss = 0; loss < schedule::kLossCount; ++loss) {
         actor.losses[loss] += actor.time_by_loss[loss];
     }
-    const Picoseconds taken = ended - actor.streams[0].started - actor.duration;
-    actor.losses[static_cast<std::size_t>(actor.interference)] += taken;
+    account_slowed(actor, ended - actor.streams[0].started - actor.duration);
     actor.accounted = ended;
 }
 

@@ -15,6 +15,10 @@ Picoseconds account_delay(ActorState& actor, Picoseconds until, const DelayedTim
 /// A wait for a message, up to the actor's clock. Returns what counts as slow links before it was sent.
 Picoseconds account_receive(ActorState& actor, const Message& message);
 
+/// The compute task in flight has taken so much longer by now than alone: what is not booked of it counts as the
+/// interference of the collective that came last.
+void account_slowed(ActorState& actor, Picoseconds slowed);
+
 /// The compute task in flight has ended: its own parts, and what collectives beside it took.
 void account_compute(ActorState& actor, Picoseconds ended);
 

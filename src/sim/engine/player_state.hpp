@@ -97,8 +97,11 @@ struct ActorState {
     // the compute task in flight, which a collective beside it slows down
     schedule::LossTimes time_by_loss{};
     Picoseconds duration = 0;
-    double work_left = 0;
+    double work_left = 0;  ///< in ticks; less than 0: of the next task, if it follows at once
     Picoseconds work_since = 0;
+    Picoseconds slowed = 0;  ///< what it takes longer, as far as it is booked
+    double work_ahead = 0;   ///< done of the next task when the last one ended, in the rest of a tick
+    Picoseconds work_ended = 0;
     std::uint32_t compute_generation = 0;
     int collectives = 0;
     schedule::Loss interference = schedule::Loss::kExposedDp;
@@ -119,6 +122,9 @@ struct TransferInFlight {
     Picoseconds jitter = 0;       ///< what both add to its solo time
     Delay cause;                  ///< of `started`
 };
+
+/// Whole ticks of work that is left after sums and products, up: what is within a thousandth of a tick is rounding.
+[[nodiscard]] inline Picoseconds ticks_until_done(double ticks) { return whole_ticks_up(ticks - 1e-3); }
 
 /// Of a transfer alone.
 [[nodiscard]] inline Picoseconds with_jitter(Picoseconds time, double factor) {

@@ -209,13 +209,15 @@ void Player<Sharing>::start_compute(std::uint32_t a, const Task& task, Picosecon
         actor.time_by_loss = task.time_by_loss;
         actor.duration = task.duration;
     }
+    actor.slowed = 0;
+    actor.work_ahead = actor.work_ended == at ? actor.work_ahead : 0;
     if (costed_.serial || (costed_.runs_ahead && runs_alone(actor))) {
         ++tasks_ahead_;
-        actor.clock = at + actor.duration;
+        actor.clock = actor.work_ended = at + actor.duration;
         end_task(a, 0, actor.clock);
         return;
     }
-    actor.work_left = static_cast<double>(actor.duration);
+    actor.work_left = static_cast<double>(actor.duration) - actor.work_ahead;
     actor.work_since = at;
     schedule_compute_end(a);
 }
@@ -223,30 +225,51 @@ void Player<Sharing>::start_compute(std::uint32_t a, const Task& task, Picosecon
 template <class Sharing>
 void Player<Sharing>::schedule_compute_end(std::uint32_t a) {
     ActorState& actor = actors_[a];
-    const double rate = actor.collectives > 0 ? 1 - costed_.collective_compute_share : 1;
-    const Picoseconds left = whole_ticks_up(actor.work_left / rate);
+    const Picoseconds left = std::max<Picoseconds>(0, ticks_until_done(actor.work_left / compute_rate(actor)));
     push(now_ + left, Event::Type::kComputeEnd, a, ++actor.compute_generation);
 }
 
-/// A collective of the same tile starts (+1) or ends (-1): compute in flight changes its pace.
+template <class Sharing>
+void Player<Sharing>::work_until_now(ActorState& actor) const {
+    actor.work_left -= static_cast<double>(now_ - actor.work_since) * compute_rate(actor);
+    actor.work_since = now_;
+}
+
+/// Compute that follows at once has had the rest of the tick: so it does not matter into how many tasks it is divided.
+template <class Sharing>
+void Player<Sharing>::end_compute(std::uint32_t a) {
+    ActorState& actor = actors_[a];
+    work_until_now(actor);
+    actor.work_ahead = -actor.work_left;
+    actor.work_ended = now_;
+    end_task(a, 0, now_);
+    runnable_.push_back(a);
+}
+
+/// A collective of the same tile starts (+1) or ends (-1): compute in flight changes its pace. What it has lost so far
+/// counts as what the collective that came last before does.
 template <class Sharing>
 void Player<Sharing>::change_collectives(std::uint32_t a, const Task& task, int by) {
     ActorState& actor = actors_[a];
     if (costed_.serial || costed_.collective_compute_share <= 0 || task.stream == schedule::Stream::kPp) {
         return;
     }
+    const bool computes = actor.streams[0].in_flight != kNone;
+    if (computes) {
+        work_until_now(actor);
+    }
     const bool before = actor.collectives > 0;
-    const double rate = before ? 1 - costed_.collective_compute_share : 1;
     actor.collectives += by;
-    if (by > 0) {
+    if (by > 0 && actor.interference != task.loss) {
+        if (computes) {
+            const auto done = static_cast<double>(actor.duration) - actor.work_left;
+            account_slowed(actor, ticks_until_done(static_cast<double>(now_ - actor.streams[0].started) - done));
+        }
         actor.interference = task.loss;
     }
-    if (before == (actor.collectives > 0) || actor.streams[0].in_flight == kNone) {
-        return;
+    if (computes && before != (actor.collectives > 0)) {
+        schedule_compute_end(a);
     }
-    actor.work_left = std::max(0.0, actor.work_left - static_cast<double>(now_ - actor.work_since) * rate);
-    actor.work_since = now_;
-    schedule_compute_end(a);
 }
 
 /// The task in flight on the stream has ended.
@@ -308,8 +331,7 @@ void Player<Sharing>::handle(const Event& event) {
             return;
         case Event::Type::kComputeEnd:
             if (actors_[event.subject].compute_generation == event.generation) {
-                end_task(event.subject, 0, now_);
-                runnable_.push_back(event.subject);
+                end_compute(event.subject);
             }
             return;
     }

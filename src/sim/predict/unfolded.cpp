@@ -15,16 +15,10 @@
 #include "sim/engine/player.hpp"
 #include "sim/engine/slow_parts.hpp"
 #include "sim/network/sharing/link_sharing.hpp"
-#include "sim/network/sharing/sparse_links.hpp"
+#include "sim/predict/shared_links.hpp"
 
 namespace auspex::predict {
 namespace {
-
-/// What those patterns that can meet others put on links, and these links, with numbers of their own.
-struct SharedLinks {
-    std::vector<double> capacities;                     ///< factors applied
-    std::vector<std::vector<network::LinkLoad>> loads;  ///< by pattern; empty: has its links to itself
-};
 
 /// What all samples share: nothing of it changes while they play.
 struct SampleSetup {
@@ -57,36 +51,6 @@ class RankSharing {
     const SampleSetup& setup_;
     network::LinkSharing links_;
 };
-
-SharedLinks find_shared_links(const engine::CostedProgram& costed, const network::Network& network,
-                              std::span<const double> factors) {
-    SharedLinks shared;
-    shared.loads.resize(network.pattern_count());
-    network::SparseLinks<std::uint32_t> numbers(network.fabric().link_count());  // from 1 on
-    const auto number_of = [&](std::uint32_t link) {
-        std::uint32_t& number = numbers[link];
-        if (number == 0) {
-            shared.capacities.push_back(engine::slowed_capacity(network.fabric(), link, factors));
-            number = static_cast<std::uint32_t>(shared.capacities.size());
-        }
-        return number - 1;
-    };
-    for (const engine::CostedTransfer& transfer : costed.transfers) {
-        for (const engine::CostedTransfer::Member& member : transfer.members) {
-            for (std::uint32_t p = member.phase_begin; p < member.phase_end && member.shares_links; ++p) {
-                const network::PatternLoads& loads = network.loads(transfer.phases[p].pattern);
-                std::vector<network::LinkLoad>& mine = shared.loads[transfer.phases[p].pattern];
-                if (mine.empty()) {
-                    mine.reserve(loads.size());
-                    for (const network::LinkLoad& on : loads) {
-                        mine.push_back({number_of(on.link), on.load});
-                    }
-                }
-            }
-        }
-    }
-    return shared;
-}
 
 SampleSetup sample_setup(const models::Inputs& inputs, const SimulatedStep& folded, const UnfoldedOptions& options,
                          const std::vector<std::string>& slow_parts) {

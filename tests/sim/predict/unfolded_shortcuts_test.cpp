@@ -1,10 +1,12 @@
 /// @file What makes an unfolded step quick to play changes nothing: walking ahead, links to oneself, stretches.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "sim/engine/player.hpp"
 #include "sim/network/sharing/link_sharing.hpp"
+#include "sim/predict/shared_links.hpp"
 #include "unfolded_fixture.hpp"
 
 namespace auspex::predict {
@@ -50,14 +52,18 @@ enum class Way {
     kAllLinksShared  ///< nor has any communication its links to itself
 };
 
-engine::PlayResult play_by_rank(const models::Inputs& inputs, const SimulatedStep& step, Way way) {
-    network::Network network(inputs.machine, inputs.stack, step.layout);
+engine::CostedProgram cost_by_rank(const models::Inputs& inputs, const SimulatedStep& step, network::Network& network) {
     network.set_routing(step.load);
     engine::CostOptions options = step.cost_options;
     options.grain = engine::Grain::kRanks;
-    engine::CostedProgram costed = cost_program(
-        step.program, inputs.machine, inputs.stack, step.layout,
-        cost_operations(step.program, inputs.machine, inputs.stack, step.layout, network, options), options);
+    return cost_program(step.played(), inputs.machine, inputs.stack, step.layout,
+                        cost_operations(step.played(), inputs.machine, inputs.stack, step.layout, network, options),
+                        options);
+}
+
+engine::PlayResult play_by_rank(const models::Inputs& inputs, const SimulatedStep& step, Way way) {
+    network::Network network(inputs.machine, inputs.stack, step.layout);
+    engine::CostedProgram costed = cost_by_rank(inputs, step, network);
     costed.serial = costed.serial && way == Way::kAsCosted;
     costed.runs_ahead = way == Way::kAsCosted;
     for (engine::CostedTransfer& transfer : costed.transfers) {
@@ -90,6 +96,101 @@ TEST(Unfolded, walking_ahead_of_the_events_and_links_to_oneself_change_nothing) 
         with_messages += inputs.plan.pp > 1 ? 1 : 0;
     }
     EXPECT_GT(with_messages, 20);
+}
+
+TEST(Unfolded, links_on_which_nobody_can_slow_another_are_left_out_without_a_change) {
+    for (std::uint64_t seed = 7'100; seed < 7'160; ++seed) {
+        models::Inputs inputs = random_inputs(seed, seed % 2 == 0);
+        make_quiet(inputs);
+        const SimulatedStep step = folded(inputs, 0);
+        EXPECT_EQ(play_unfolded(inputs, step, {}).samples.front().step,
+                  play_by_rank(inputs, step, Way::kAllLinksShared).step)
+            << seed;
+    }
+}
+
+/// Of all communications of the program, groups that have their links to themselves, and others.
+std::pair<int, int> alone_and_sharing(const engine::CostedProgram& costed) {
+    std::pair<int, int> count{0, 0};
+    for (const engine::CostedTransfer& transfer : costed.transfers) {
+        for (const engine::CostedTransfer::Member& member : transfer.members) {
+            ++(member.shares_links ? count.second : count.first);
+        }
+    }
+    return count;
+}
+
+// The test before this one plays both, where gradient sums run beside compute: groups of experts on wires of their own
+// do not meet them, the sums of several stages meet one another.
+TEST(Unfolded, beside_overlapped_sums_some_groups_have_their_links_to_themselves) {
+    int some_of_both = 0;
+    for (std::uint64_t seed = 7'100; seed < 7'160; seed += 2) {
+        const models::Inputs inputs = random_inputs(seed, true);
+        const SimulatedStep step = folded(inputs, 0);
+        network::Network network(inputs.machine, inputs.stack, step.layout);
+        const engine::CostedProgram costed = cost_by_rank(inputs, step, network);
+        const auto [alone, sharing] = alone_and_sharing(costed);
+        some_of_both += !costed.serial && alone > 0 && sharing > 0 ? 1 : 0;
+    }
+    EXPECT_GT(some_of_both, 5);
+}
+
+/// Max-min fair rates with all patterns that share links active at once.
+std::vector<double> rates_at_once(const std::vector<double>& capacities,
+                                  const std::vector<std::vector<network::LinkLoad>>& loads) {
+    return max_min_rates(capacities, std::vector<network::LoadList>(loads.begin(), loads.end()));
+}
+
+// One link stands for all that carry the same loads of the same patterns, with the least of their capacities, also
+// where a link is slow: rates with everything active are those on all links.
+TEST(Unfolded, links_that_carry_the_same_are_one_link_with_the_same_rates) {
+    std::size_t all_links = 0, distinct = 0;
+    for (std::uint64_t seed = 7'100; seed < 7'160; seed += 2) {
+        const models::Inputs inputs = random_inputs(seed, true);
+        const SimulatedStep step = folded(inputs, 0);
+        network::Network network(inputs.machine, inputs.stack, step.layout);
+        const engine::CostedProgram costed = cost_by_rank(inputs, step, network);
+        const network::Fabric& fabric = network.fabric();
+        std::vector<double> factors(fabric.link_count(), 1);
+        for (std::size_t i = 0; i < costed.shared_links.size(); i += 3) {
+            factors[costed.shared_links[i]] = 0.5;
+        }
+        const SharedLinks shared = find_shared_links(costed, network, factors);
+        std::vector<double> capacities;
+        for (std::uint32_t link = 0; link < fabric.link_count(); ++link) {
+            capacities.push_back(fabric.capacity_bytes_per_s(link) * factors[link]);
+        }
+        std::vector<std::vector<network::LinkLoad>> loads(network.pattern_count());
+        for (network::PatternId pattern = 0; pattern < network.pattern_count(); ++pattern) {
+            for (const network::LinkLoad& on : network.loads(pattern)) {
+                if (!shared.loads[pattern].empty() &&
+                    std::binary_search(costed.shared_links.begin(), costed.shared_links.end(), on.link)) {
+                    loads[pattern].push_back(on);
+                }
+            }
+        }
+        EXPECT_EQ(rates_at_once(shared.capacities, shared.loads), rates_at_once(capacities, loads)) << seed;
+        all_links += costed.shared_links.size();
+        distinct += shared.capacities.size();
+    }
+    EXPECT_LT(distinct, all_links);
+}
+
+// Where collectives slow compute beside them, too: what is left of a tick goes to the compute that follows.
+TEST(Unfolded, merged_compute_beside_collectives_takes_the_same_time_to_the_picosecond) {
+    int fewer_events = 0;
+    for (std::uint64_t seed = 7'200; seed < 7'240; ++seed) {
+        models::Inputs inputs = random_inputs(seed, true);
+        make_quiet(inputs);
+        SimulatedStep step = folded(inputs, 0);
+        const UnfoldedSample merged = play_unfolded(inputs, step, {}).samples.front();
+        step.cost_options.merge_operations = false;
+        const UnfoldedSample single = play_unfolded(inputs, step, {}).samples.front();
+        EXPECT_EQ(merged.step, single.step) << seed;
+        EXPECT_EQ(merged.losses, single.losses) << seed;
+        fewer_events += merged.events < single.events ? 1 : 0;
+    }
+    EXPECT_GT(fewer_events, 30);
 }
 
 TEST(Unfolded, folding_of_compute_changes_nothing_by_rank_either) {

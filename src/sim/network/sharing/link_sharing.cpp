@@ -1,7 +1,8 @@
-/// @file Contended links join transfers into components; a change solves the components that it touches.
+/// @file A change is solved for those that it moves, with their neighbours held.
 #include "sim/network/sharing/link_sharing.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.hpp"
 
@@ -24,6 +25,7 @@ LinkSharing::Id LinkSharing::start(const Demand& demand) {
     Active& a = active_[id];
     a.demand = demand;
     a.rate = 0;
+    a.bottleneck = kOwn;
     a.alive = true;
     a.started = true;
     a.user_positions.clear();
@@ -32,9 +34,7 @@ LinkSharing::Id LinkSharing::start(const Demand& demand) {
         link.demand += demand.loads[i].load * demand.solo_rate;
         a.user_positions.push_back(static_cast<std::uint32_t>(link.users.size()));
         link.users.push_back({id, i});
-        if (link.is_contended()) {
-            dirty_links_.push_back(demand.loads[i].link);
-        }
+        note_change(demand.loads[i].link);
     }
     started_.push_back(id);
     return id;
@@ -46,9 +46,7 @@ void LinkSharing::stop(Id id) {
     for (std::uint32_t i = 0; i < a.demand.loads.size(); ++i) {
         const std::uint32_t l = a.demand.loads[i].link;
         Link& link = links_[l];
-        if (link.is_contended()) {
-            dirty_links_.push_back(l);
-        }
+        note_change(l);
         const User moved = link.users.back();
         link.users[a.user_positions[i]] = moved;
         active_[moved.id].user_positions[moved.load] = a.user_positions[i];
@@ -60,88 +58,155 @@ void LinkSharing::stop(Id id) {
     free_.push_back(id);
 }
 
+void LinkSharing::note_change(std::uint32_t l) {
+    Link& link = links_[l];
+    if (!link.changed && link.is_contended()) {
+        link.changed = true;
+        changed_links_.push_back(l);
+    }
+}
+
 std::span<const LinkSharing::Id> LinkSharing::update_rates() {
     ++mark_;
     reached_.clear();
     reached_links_.clear();
+    moving_.clear();
     changed_.clear();
     for (const Id id : started_) {
-        reach(id);
+        if (active_[id].alive) {
+            move(id);
+        }
     }
-    for (const std::uint32_t l : dirty_links_) {
-        reach_users(l);
-    }
-    started_.clear();
-    dirty_links_.clear();
-    for (std::size_t next = 0; next < reached_.size(); ++next) {
-        for (const LinkLoad& on : active_[reached_[next]].demand.loads) {
-            if (links_[on.link].is_contended()) {
-                reach_users(on.link);
+    for (const std::uint32_t l : changed_links_) {
+        links_[l].changed = false;
+        for (const User& user : links_[l].users) {
+            if (active_[user.id].bottleneck == l) {
+                move(user.id);
             }
         }
     }
-    std::sort(reached_.begin(), reached_.end());
-    solve_reached();
+    started_.clear();
+    changed_links_.clear();
+    for (std::size_t next = 0; next < moving_.size();) {
+        for (; next < moving_.size(); ++next) {
+            reach_links(moving_[next]);
+        }
+        solve_reached();
+        move_who_cannot_be_held();
+    }
+    settle();
     return changed_;
 }
 
 void LinkSharing::reach(Id id) {
     Active& a = active_[id];
-    if (a.alive && a.mark != mark_) {
+    if (a.mark != mark_) {
         a.mark = mark_;
+        a.moves = false;
+        a.index = static_cast<std::uint32_t>(reached_.size());
         reached_.push_back(id);
     }
 }
 
-void LinkSharing::reach_users(std::uint32_t l) {
-    Link& link = links_[l];
-    if (link.mark == mark_) {
-        return;
-    }
-    link.mark = mark_;
-    if (link.is_contended()) {
-        link.index = static_cast<std::uint32_t>(reached_links_.size());
-        reached_links_.push_back(l);
-    }
-    for (const User& user : link.users) {
-        reach(user.id);
+void LinkSharing::move(Id id) {
+    reach(id);
+    if (!active_[id].moves) {
+        active_[id].moves = true;
+        moving_.push_back(id);
     }
 }
 
-/// Links are numbered anew, the contended ones first, then one for each transfer that holds it to its rate when alone.
+void LinkSharing::reach_links(Id id) {
+    for (const LinkLoad& on : active_[id].demand.loads) {
+        Link& link = links_[on.link];
+        if (link.mark != mark_ && link.is_contended()) {
+            link.mark = mark_;
+            link.index = static_cast<std::uint32_t>(reached_links_.size());
+            reached_links_.push_back(on.link);
+            for (const User& user : link.users) {
+                reach(user.id);
+            }
+        }
+    }
+}
+
+/// Links are numbered anew: first one for each transfer that holds it to its solo rate, or to the rate that it has,
+/// then those reached. A bottleneck that is among these holds by itself who is held.
 void LinkSharing::solve_reached() {
     capacities_.clear();
-    loads_.clear();
-    first_.clear();
+    for (const Id id : reached_) {
+        const Active& a = active_[id];
+        capacities_.push_back(a.moves ? a.demand.solo_rate : a.rate);
+    }
     for (const std::uint32_t l : reached_links_) {
         capacities_.push_back(links_[l].capacity);
     }
-    for (const Id id : reached_) {
-        const Active& a = active_[id];
-        first_.push_back(loads_.size());
-        for (const LinkLoad& on : a.demand.loads) {
-            if (links_[on.link].is_contended()) {
-                loads_.push_back({links_[on.link].index, on.load});
-            }
+    list_loads();
+    solved_ += reached_.size();
+    rates_ = filling_.solve(capacities_, classes_);
+}
+
+/// By what the links know of their users: a transfer that is held may have many other links.
+void LinkSharing::list_loads() {
+    end_.assign(reached_.size(), 0);
+    const auto has_own_link = [this](const Active& a) { return a.moves || !is_reached(a.bottleneck); };
+    for (const std::uint32_t l : reached_links_) {
+        for (const User& user : links_[l].users) {
+            ++end_[active_[user.id].index];
         }
-        loads_.push_back({static_cast<std::uint32_t>(capacities_.size()), 1});
-        capacities_.push_back(a.demand.solo_rate);
     }
-    first_.push_back(loads_.size());
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < reached_.size(); ++i) {
+        const std::size_t count = end_[i];
+        end_[i] = begin;
+        begin += count + (has_own_link(active_[reached_[i]]) ? 1 : 0);
+    }
+    loads_.resize(begin);
+    for (std::uint32_t i = 0; i < reached_.size(); ++i) {
+        if (has_own_link(active_[reached_[i]])) {
+            loads_[end_[i]++] = {i, 1};
+        }
+    }
+    for (const std::uint32_t l : reached_links_) {
+        const auto number = static_cast<std::uint32_t>(reached_.size() + links_[l].index);
+        for (const User& user : links_[l].users) {
+            const Active& a = active_[user.id];
+            loads_[end_[a.index]++] = {number, a.demand.loads[user.load].load};
+        }
+    }
     classes_.clear();
     for (std::size_t i = 0; i < reached_.size(); ++i) {
-        classes_.push_back(LoadList(loads_).subspan(first_[i], first_[i + 1] - first_[i]));
+        const std::size_t first = i == 0 ? 0 : end_[i - 1];
+        classes_.push_back(LoadList(loads_).subspan(first, end_[i] - first));
     }
-    solved_ += reached_.size();
-    const std::vector<double> rates = max_min_rates(capacities_, classes_);
+}
+
+/// Rates are solved anew where loads are not whole numbers, in whatever order they are summed.
+void LinkSharing::move_who_cannot_be_held() {
+    constexpr double kSummation = kRateRounding / 1000;
+    for (std::size_t i = 0; i < reached_.size(); ++i) {
+        const Active& a = active_[reached_[i]];
+        if (!a.moves && std::abs(rates_[i] - a.rate) > kSummation * a.rate) {
+            move(reached_[i]);
+        }
+    }
+}
+
+void LinkSharing::settle() {
+    const auto own_links = static_cast<std::uint32_t>(reached_.size());
     for (std::size_t i = 0; i < reached_.size(); ++i) {
         Active& a = active_[reached_[i]];
-        if (a.started || a.rate != rates[i]) {
-            a.rate = rates[i];
+        if (a.moves || is_reached(a.bottleneck)) {
+            const std::uint32_t full = filling_.bottlenecks()[i];
+            a.bottleneck = full < own_links ? kOwn : reached_links_[full - own_links];
+        }
+        if (a.moves && (a.started || a.rate != rates_[i])) {
+            a.rate = rates_[i];
             a.started = false;
             changed_.push_back(reached_[i]);
         }
     }
+    std::sort(changed_.begin(), changed_.end());
 }
 
 }  // namespace auspex::network

@@ -53,6 +53,7 @@ void qk_norm(models::Workload& w, models::Plan&) { w.qk_norm = true; }
 void global_loss(models::Workload& w, models::Plan&) { w.global_aux_loss = true; }
 void layer_norm(models::Workload& w, models::Plan&) { w.norm = models::NormKind::kNonParametric; }
 void dense_first(models::Workload& w, models::Plan&) { w.first_dense_layers = 1, w.intermediate_size = 12; }
+void shared(models::Workload& w, models::Plan&) { w.shared_experts = 2; }
 void learned(models::Workload&, models::Plan& p) { p.routing.kind = models::RoutingDistribution::kLearned; }
 
 constexpr auto kReplicated = models::OptimizerSharding::kReplicated, kSharded = models::OptimizerSharding::kSharded,
@@ -118,6 +119,12 @@ std::vector<AgreementCase> mixture_cases() {
             mixture("tp2_pp2_v_min", {tp(2), pp(2, models::ScheduleKind::kVMin, 2), recompute(true, true, true)}),
             mixture("layer_norm_tp2_pp2_ep2",
                     {layer_norm, tp(2), pp(2, models::ScheduleKind::kGpipe), ep(2, kGathered, kLoop), dp(2, kSharded)}),
+            mixture("shared", {shared}),
+            mixture("shared_tp2_ep2", {shared, tp(2), ep(2, kToAll, kFused), bf16()}),
+            mixture("shared_tp2_sliced_pp2_zb_h1",
+                    {shared, tp(2, true), pp(2, models::ScheduleKind::kZbH1), ep(2, kGathered, kGrouped)}),
+            mixture("shared_recompute_dense_first",
+                    {shared, dense_first, tp(2, true), recompute(true, true, true), ep(2, kToAll, kLoop)}),
             mixture("learned", {learned, ep(2, kToAll, kGrouped)}),
             mixture("learned_bf16", {learned, bf16()})};
 }

@@ -14,7 +14,7 @@ template <class P>
 template <class P>
 [[nodiscard]] bool run_feed_forward_operation(Rank<P>& rank, const CurrentOperation& current);
 // expert_operations.cpp: kRouter, kRouterTopK, kTokenCommunication, kTokenCounting, kIndexGeneration,
-// kExpertComputation, kOutputReduction, kTokenReturn.
+// kExpertComputation, kOutputReduction, kTokenReturn, kSharedExpert, kSharedExpertSum.
 template <class P>
 [[nodiscard]] bool run_expert_operation(Rank<P>& rank, const CurrentOperation& current);
 // head_operations.cpp: kEmbedding, kFinalNorm, kLmHead, kCrossEntropy.

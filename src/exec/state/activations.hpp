@@ -62,8 +62,8 @@ template <class P>
 struct FeedForwardTensors {
     using V = typename P::Value;
     Buffer<V> input, norm, gathered_norm;  ///< as in AttentionTensors; entered is what the experts read where ep = 1
-    Buffer<V> gate_up, product;            ///< dense: [t, 2 inner], [t, inner]
-    Buffer<V> d_first, d_last;             ///< dense: as in AttentionTensors, [t, 2 inner] and [t, h]
+    Buffer<V> gate_up, product;            ///< dense: [t, 2 inner], [t, inner]; of shared experts with their width
+    Buffer<V> d_first, d_last;             ///< of these: as in AttentionTensors, [t, 2 inner] and [t, h]
     ExpertTensors<P> experts;
 };
 
@@ -98,6 +98,7 @@ struct RunningValues {
     Buffer<V> gathered_g;  ///< backward: g gathered over tp [t, h]; only with sliced sequences
     Buffer<V> saved;       ///< backward: a sublayer's norm output gathered over tp once more [t, h]
     Buffer<V> upstream;    ///< backward: gradient of a linear layer's output, until its weight gradient is done
+    Buffer<V> shared;  ///< what shared experts have made, or the gradient of their input, until it is added to x [t, h]
     Buffer<typename P::Real> qk_sums;  ///< backward: [t, 2]
 };
 

@@ -104,17 +104,21 @@ class TableBuilder {
     }
 
     void add_feed_forward() {
-        const int h = w_.hidden_size;
         if (w_.norm == models::NormKind::kRms) {
-            slots().feed_forward_norm = norm(name("post_attention_layernorm"), h, -1);
+            slots().feed_forward_norm = norm(name("post_attention_layernorm"), w_.hidden_size, -1);
         }
         if (w_.is_moe_layer(layer_)) {
             add_experts();
             return;
         }
-        slots().gate_up = dense(name("mlp.gate_proj"), {w_.intermediate_size, h}, 0);
-        dense(name("mlp.up_proj"), {w_.intermediate_size, h}, 0);
-        slots().down = dense(name("mlp.down_proj"), {h, w_.intermediate_size}, 1);
+        add_gated("mlp.", w_.intermediate_size);
+    }
+
+    void add_gated(const std::string& inside, int width) {
+        const int h = w_.hidden_size;
+        slots().gate_up = dense(name(inside + "gate_proj"), {width, h}, 0);
+        dense(name(inside + "up_proj"), {width, h}, 0);
+        slots().down = dense(name(inside + "down_proj"), {h, width}, 1);
     }
 
     void add_experts() {
@@ -122,6 +126,9 @@ class TableBuilder {
         Parameter router = tensor(name("mlp.gate"), {w_.num_experts, h}, -1);
         router.summed_over_tp = plan_.tp > 1;
         slots().router = append(table_.dense, table_.dense_size, std::move(router));
+        if (w_.shared_experts > 0) {
+            add_gated("mlp.shared_experts.", w_.shared_experts * width);
+        }
         slots().experts = table_.experts_size;
         for (int e = coordinates_.ep * local; e < (coordinates_.ep + 1) * local; ++e) {
             const std::string inside = "mlp.experts." + std::to_string(e) + ".";

@@ -11,7 +11,8 @@
 namespace auspex::exec {
 
 /// One tensor, or the slice of it that a rank holds. Names and shapes are those of Hugging Face's OlmoeForCausalLM
-/// (MoE) and OlmoForCausalLM (dense): "model.layers.3.mlp.experts.5.down_proj.weight" [hidden, expert_size].
+/// (MoE) and OlmoForCausalLM (dense): "model.layers.3.mlp.experts.5.down_proj.weight" [hidden, expert_size]. What these
+/// have not is as in DeepseekV3ForCausalLM: "model.layers.3.mlp.shared_experts.up_proj.weight".
 struct Parameter {
     std::string name;
     std::vector<std::int64_t> shape;  ///< of the whole tensor, row-major; linear weights are [out, in]
@@ -32,7 +33,8 @@ struct LayerSlots {
     static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
     // in the dense array
     std::size_t attention_norm = kNone, qkv = kNone, q_norm = kNone, k_norm = kNone, attention_output = kNone;
-    std::size_t feed_forward_norm = kNone, router = kNone, gate_up = kNone, down = kNone;
+    std::size_t feed_forward_norm = kNone, router = kNone;
+    std::size_t gate_up = kNone, down = kNone;  ///< of the dense feed-forward, or of shared experts
     // in the experts' array: local expert e has gate_up [2 expert_inner, h] at experts + e * expert_stride, and down
     // [h, expert_inner] behind it, at + 2 * expert_inner * h
     std::size_t experts = kNone, expert_stride = 0;

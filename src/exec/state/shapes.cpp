@@ -22,6 +22,7 @@ RankShapes rank_shapes(const models::Workload& workload, const models::Plan& pla
     s.experts = size(workload.num_experts), s.local_experts = s.experts / s.ep;
     s.top_k = size(workload.top_k);
     s.expert_inner = size(workload.expert_size) / size(plan.etp);
+    s.shared_inner = size(workload.shared_experts) * size(workload.expert_size) / s.tp;
     s.gathered = s.ep * s.t;
     s.all_to_all = plan.dispatch == models::Dispatch::kAllToAll && plan.ep > 1;
     return s;

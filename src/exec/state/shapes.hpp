@@ -24,6 +24,7 @@ struct RankShapes {
     std::size_t local_experts = 0;  ///< N / ep
     std::size_t top_k = 0;
     std::size_t expert_inner = 0;  ///< expert_size / etp
+    std::size_t shared_inner = 0;  ///< shared_experts * expert_size / tp
     std::size_t gathered = 0;      ///< ep * t: tokens of all ranks of an expert-parallel group
     std::size_t tp = 1, ep = 1;
     bool sequence_parallel =

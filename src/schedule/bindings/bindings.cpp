@@ -35,7 +35,6 @@ void check_model(Findings& found, const models::Workload& w) {
               "queries and keys are normalised by RMS norms only");
     found.add(w.top_k_groups < w.expert_groups, OpKind::kRouterTopK,
               "a limit on the groups of experts that a token goes to is not bound");
-    found.add(w.shared_experts > 0, OpKind::kSharedExpert, "shared experts are not bound");
     found.add(w.head_size % 2 != 0, OpKind::kRotaryEmbedding,
               "head_size " + std::to_string(w.head_size) + " is odd: dimensions are turned in pairs");
 }
@@ -102,7 +101,6 @@ bool is_bound(const Operation& op, const Block& block) {
         case OpKind::kTokensToHeads:
         case OpKind::kAttentionOfOthers:
         case OpKind::kHeadsToTokens:
-        case OpKind::kSharedExpert:
         case OpKind::kTiedEmbeddingAllReduce:
         case OpKind::kCount: return false;
         case OpKind::kGradientTpAllReduce:
@@ -132,6 +130,8 @@ bool is_bound(const Operation& op, const Block& block) {
         case OpKind::kExpertComputation:
         case OpKind::kOutputReduction:
         case OpKind::kTokenReturn:
+        case OpKind::kSharedExpert:
+        case OpKind::kSharedExpertSum:
         case OpKind::kFinalNorm:
         case OpKind::kLmHead:
         case OpKind::kCrossEntropy:

@@ -12,20 +12,13 @@ struct Arrays {
     double dense_tensors = 0, expert_tensors = 0;
 };
 
-/// Tensors of one layer that lie in the dense array: query, key, value and output projection, the two sublayers' norms,
-/// those of queries and keys, and the router or the dense feed-forward's three.
-double dense_tensors(const models::Workload& w, int layer) {
-    const bool normed = w.norm == models::NormKind::kRms;
-    return 4 + (normed ? 2 : 0) + (normed && w.qk_norm ? 2 : 0) + (w.is_moe_layer(layer) ? 1 : 3);
-}
-
 Arrays arrays_of(const models::Workload& w, const models::Plan& plan, int stage) {
     const StageParameters p = stage_parameters(w, plan, stage);
     Arrays a{p.dense, p.experts};
     for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
         const LayerRange range = layers_of(w, plan, virtual_stage_of(plan, chunk, stage));
         for (int layer = range.first; layer < range.last; ++layer) {
-            a.dense_tensors += dense_tensors(w, layer);
+            a.dense_tensors += replicated_tensors_per_layer(w, layer);
             a.expert_tensors += w.is_moe_layer(layer) ? 3.0 * w.num_experts / plan.ep : 0;
         }
     }

@@ -61,6 +61,7 @@ enum class OpKind : std::uint8_t {
     kOutputReduction,
     kTokenReturn,
     kSharedExpert,
+    kSharedExpertSum,  ///< of what routed and shared experts have made; backward of their inputs' gradients
     kFinalNorm,
     kLmHead,
     kCrossEntropy,

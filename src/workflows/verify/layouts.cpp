@@ -11,6 +11,7 @@ using Words = std::vector<const char*>;
 constexpr auto kExperts = VerifyModel::kExperts;
 constexpr auto kDense = VerifyModel::kDense;
 constexpr auto kGlobalLoss = VerifyModel::kGlobalLoss;
+constexpr auto kShared = VerifyModel::kShared;
 constexpr const char *kGpipe = "gpipe", *k1f1b = "1f1b", *kInterleaved = "interleaved-1f1b";
 constexpr const char *kZbH1 = "zb-h1", *kZbH2 = "zb-h2", *kZbv = "zbv", *kVHalf = "v-half", *kVMin = "v-min",
                      *kDualPipeV = "dualpipev";
@@ -81,6 +82,12 @@ std::vector<VerifyLayout> make_layouts() {
         {kDense, 2, 1, 2, 2, 2, kSliced, 1, kDualPipeV, kNorm, kEpAware, kSent, kGrouped},
         {kGlobalLoss, 1, 2, 1, 2, 1, kWhole, 1, kZbH1, kNothing, kEpAware, kGathered, kGrouped},
         {kGlobalLoss, 2, 1, 2, 2, 1, kSliced, 1, kZbH2, kAll, kSharded, kSent, kFused},
+        {kShared, 2, 2, 1, 1, 1, kWhole, 1, k1f1b, kNothing, kSharded, kSent, kGrouped},
+        {kShared, 1, 1, 2, 2, 1, kSliced, 1, kZbH1, kNothing, kReplicated, kSent, kFused},
+        {kShared, 1, 4, 2, 1, 1, kWhole, 1, k1f1b, kExpert, kEpAware, kGathered, kGrouped},
+        {kShared, 1, 2, 1, 4, 1, kWhole, 1, kZbH2, kNorm, kEpAware, kSent, kFused},
+        {kShared, 1, 2, 2, 2, 2, kSliced, 1, kZbv, kNothing, kSharded, kGathered, kLoop},
+        {kShared, 2, 2, 2, 2, 2, kSliced, 1, kDualPipeV, kAll, kEpAware, kSent, kFused},
     };
 }
 

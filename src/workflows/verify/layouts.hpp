@@ -7,9 +7,10 @@ namespace auspex::workflows {
 
 /// Which model a layout trains.
 enum class VerifyModel {
-    kExperts,    ///< --workload
-    kDense,      ///< toy-dense
-    kGlobalLoss  ///< toy-moe-global: one auxiliary loss over all layers
+    kExperts,     ///< --workload
+    kDense,       ///< toy-dense
+    kGlobalLoss,  ///< toy-moe-global: one auxiliary loss over all layers
+    kShared       ///< toy-shared: shared experts, grouped queries, a dense layer in front
 };
 
 /// Sequences of a step, whatever the layout.

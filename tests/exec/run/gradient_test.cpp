@@ -141,6 +141,15 @@ TEST(MixtureGradients, with_everything_recomputed) {
     check_gradients(w, recomputing_plan());
 }
 
+TEST(MixtureGradients, with_shared_experts) {
+    models::Workload w = mixture_model();
+    w.shared_experts = 2;
+    check_gradients(w, single_plan());
+    check_gradients(w, recomputing_plan());
+    expect_near_double<Fp32>(w, 1e-5);
+    expect_near_double<Bf16Precision>(w, 0.05);
+}
+
 TEST(MixtureGradients, with_weights_of_choices_that_sum_to_one) {
     models::Training training = still_training();
     training.normalize_top_k = true;

@@ -86,6 +86,7 @@ models::Workload random_model(Rng& rng, bool mixture) {
         w.first_dense_layers = static_cast<int>(rng.below(2));
         w.intermediate_size = w.first_dense_layers > 0 ? 12 : 0;
         w.global_aux_loss = rng.below(2) == 1;
+        w.shared_experts = static_cast<int>(rng.below(3));
     }
     return w;
 }

@@ -60,6 +60,7 @@ TEST(Bindings, everything_of_the_trainers_models_is_bound) {
     plan.sequence_parallel = true;
     models::Workload mixture = mixture_model();
     mixture.global_aux_loss = mixture.qk_norm = true;
+    mixture.shared_experts = 2;
     EXPECT_EQ(findings(mixture, plan), std::vector<std::string>{});
 }
 
@@ -77,8 +78,6 @@ TEST(Bindings, models_that_have_no_kernels) {
                 "operation embedding: learned positions are not bound, rotary embedding is");
     expect_line(with([](models::Workload& w) { w.norm = models::NormKind::kLayer; }),
                 "operation attention_norm: layer norm with parameters is not bound");
-    expect_line(with([](models::Workload& w) { w.shared_experts = 1; }),
-                "operation shared_expert: shared experts are not bound");
     const auto latent = with([](models::Workload& w) {
         w.attention = models::AttentionKind::kLatent;
         w.kv_rank = w.rope_head_size = w.value_head_size = 4;

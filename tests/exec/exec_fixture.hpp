@@ -41,6 +41,16 @@ inline models::Workload mixture_model() {
     return w;
 }
 
+/// Latent attention in place of a model's own: queries whole where q_rank is 0.
+inline models::Workload latent(models::Workload w, int q_rank) {
+    w.name += "-latent";
+    w.attention = models::AttentionKind::kLatent;
+    w.kv_heads = w.heads;
+    w.qk_norm = false;
+    w.q_rank = q_rank, w.kv_rank = 5, w.rope_head_size = 2, w.value_head_size = 3;
+    return w;
+}
+
 /// One rank, two micro-batches of two sequences, fp32, nothing recomputed, uniform routing.
 inline models::Plan single_plan() {
     models::Plan p;

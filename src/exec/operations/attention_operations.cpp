@@ -92,11 +92,12 @@ struct Attention : SublayerContext<P, AttentionTensors<P>> {
     }
 
     void attention_output() {
-        run_last_linear(rank, current, tensors, tensors.output, s.q, slots.attention_output);
+        run_last_linear(rank, current, tensors, tensors.output, s.value(), slots.attention_output);
         if (current.forward()) {
             this->finish(false, [&] {
                 tensors.qkv.reset(), tensors.sums.reset(), tensors.qk.reset();
                 tensors.lse.reset(), tensors.output.reset();
+                tensors.latent = {};
             });
         }
     }

@@ -5,6 +5,10 @@
 
 namespace auspex::exec {
 
+// latent_attention.cpp: kQueryDown, kKeyValueDown, kQueryUp, kKeyValueUp; of models with latent attention also kQkNorm,
+// kRotaryEmbedding and kAttention, so that it is to be asked first.
+template <class P>
+[[nodiscard]] bool run_latent_operation(Rank<P>& rank, const CurrentOperation& current);
 // attention_operations.cpp: kAttentionNorm, kQkvProjection, kQkNormSums, kQkNorm, kRotaryEmbedding, kAttention,
 // kAttentionOutput.
 template <class P>

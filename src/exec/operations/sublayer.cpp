@@ -11,6 +11,11 @@ AttentionTensors<P> what_weights_read(AttentionTensors<P>& all, RunningValues<P>
     AttentionTensors<P> kept;
     kept.norm = std::move(all.norm), kept.output = std::move(all.output);
     kept.d_first = std::move(running.upstream), kept.d_last = std::move(running.gathered_g);
+    LatentTensors<P>&from = all.latent, &to = kept.latent;
+    to.q_normed = std::move(from.q_normed), to.kv_normed = std::move(from.kv_normed);
+    to.d_query = std::move(from.d_query), to.d_key_value = std::move(from.d_key_value);
+    to.d_shared_key = std::move(from.d_shared_key);
+    to.d_q_latent = std::move(from.d_q_latent), to.d_kv_latent = std::move(from.d_kv_latent);
     return kept;
 }
 

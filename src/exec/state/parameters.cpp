@@ -85,18 +85,45 @@ class TableBuilder {
         return append(table_.dense, table_.dense_size, std::move(p));
     }
 
+    /// Every tp rank holds all of it, and makes a part of its gradient.
+    std::size_t made_in_parts(std::string full_name, Shape shape) {
+        Parameter p = tensor(std::move(full_name), std::move(shape), -1);
+        p.summed_over_tp = plan_.tp > 1;
+        return append(table_.dense, table_.dense_size, std::move(p));
+    }
+
     LayerSlots& slots() { return table_.layers[static_cast<std::size_t>(layer_)]; }
 
     void add_attention() {
-        const int h = w_.hidden_size, q = w_.heads * w_.head_size, kv = w_.kv_heads * w_.head_size;
-        const bool normed = w_.norm == models::NormKind::kRms;
-        if (normed) {
-            slots().attention_norm = norm(name("input_layernorm"), h, -1);
+        if (w_.norm == models::NormKind::kRms) {
+            slots().attention_norm = norm(name("input_layernorm"), w_.hidden_size, -1);
         }
+        w_.attention == models::AttentionKind::kLatent ? add_latent() : add_multi_head();
+    }
+
+    /// Of each head rows of the query, plain then rotated; of its key, then its value.
+    void add_latent() {
+        const int h = w_.hidden_size, q_rank = w_.q_rank, query = w_.heads * (w_.head_size + w_.rope_head_size);
+        if (q_rank > 0) {
+            slots().query_down = made_in_parts(name("self_attn.q_a_proj"), {q_rank, h});
+            slots().q_norm = made_in_parts(name("self_attn.q_a_layernorm"), {q_rank});
+        }
+        slots().query_up = q_rank > 0 ? dense(name("self_attn.q_b_proj"), {query, q_rank}, 0)
+                                      : dense(name("self_attn.q_proj"), {query, h}, 0);
+        slots().key_value_down =
+            made_in_parts(name("self_attn.kv_a_proj_with_mqa"), {w_.kv_rank + w_.rope_head_size, h});
+        slots().k_norm = made_in_parts(name("self_attn.kv_a_layernorm"), {w_.kv_rank});
+        slots().key_value_up =
+            dense(name("self_attn.kv_b_proj"), {w_.heads * (w_.head_size + w_.value_head_size), w_.kv_rank}, 0);
+        slots().attention_output = dense(name("self_attn.o_proj"), {h, w_.heads * w_.value_head_size}, 1);
+    }
+
+    void add_multi_head() {
+        const int h = w_.hidden_size, q = w_.heads * w_.head_size, kv = w_.kv_heads * w_.head_size;
         slots().qkv = dense(name("self_attn.q_proj"), {q, h}, 0);
         dense(name("self_attn.k_proj"), {kv, h}, 0);
         dense(name("self_attn.v_proj"), {kv, h}, 0);
-        if (normed && w_.qk_norm) {
+        if (w_.norm == models::NormKind::kRms && w_.qk_norm) {
             slots().q_norm = norm(name("self_attn.q_norm"), q, 0);
             slots().k_norm = norm(name("self_attn.k_norm"), kv, 0);
         }
@@ -123,9 +150,7 @@ class TableBuilder {
 
     void add_experts() {
         const int h = w_.hidden_size, width = w_.expert_size, local = w_.num_experts / plan_.ep;
-        Parameter router = tensor(name("mlp.gate"), {w_.num_experts, h}, -1);
-        router.summed_over_tp = plan_.tp > 1;
-        slots().router = append(table_.dense, table_.dense_size, std::move(router));
+        slots().router = made_in_parts(name("mlp.gate"), {w_.num_experts, h});
         if (w_.shared_experts > 0) {
             add_gated("mlp.shared_experts.", w_.shared_experts * width);
         }

@@ -22,8 +22,9 @@ struct Parameter {
     std::size_t offset = 0;       ///< of the slice (row-major by itself) in its flat array
     std::size_t size = 0;         ///< elements of the slice
     bool decayed = true;          ///< weight decay applies: two dimensions or more
-    bool summed_over_tp = false;  ///< gradients of the tp ranks are parts: router; with sequence parallelism norms (not
-                                  ///< those of queries and keys, which are split with the heads)
+    bool summed_over_tp = false;  ///< gradients of the tp ranks are parts: router, projections down to latents and
+                                  ///< norms of these; with sequence parallelism norms (not those of queries and keys,
+                                  ///< which are split with the heads)
     bool whole_on_tp = false;     ///< every tp rank holds all of it: counts 1/tp in the gradient norm
 };
 
@@ -32,7 +33,9 @@ struct Parameter {
 struct LayerSlots {
     static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
     // in the dense array
-    std::size_t attention_norm = kNone, qkv = kNone, q_norm = kNone, k_norm = kNone, attention_output = kNone;
+    std::size_t attention_norm = kNone, qkv = kNone, attention_output = kNone;
+    std::size_t q_norm = kNone, k_norm = kNone;  ///< of queries and keys, or of latents
+    std::size_t query_down = kNone, key_value_down = kNone, query_up = kNone, key_value_up = kNone;
     std::size_t feed_forward_norm = kNone, router = kNone;
     std::size_t gate_up = kNone, down = kNone;  ///< of the dense feed-forward, or of shared experts
     // in the experts' array: local expert e has gate_up [2 expert_inner, h] at experts + e * expert_stride, and down

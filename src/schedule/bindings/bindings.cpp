@@ -24,19 +24,22 @@ class Findings {
 };
 
 void check_model(Findings& found, const models::Workload& w) {
-    found.add(w.attention == models::AttentionKind::kLatent, OpKind::kAttention, "latent attention is not bound");
+    const bool latent = w.attention == models::AttentionKind::kLatent;
     found.add(w.feed_forward == models::FeedForward::kGelu, OpKind::kActivation, "GELU is not bound, SwiGLU is");
     found.add(w.window > 0 && w.windowed_layers > 0 && w.window < w.sequence_length, OpKind::kAttention,
               "attention over a window is not bound");
     found.add(w.biases, OpKind::kQkvProjection, "biases of linear layers are not bound");
     found.add(w.learned_positions, OpKind::kEmbedding, "learned positions are not bound, rotary embedding is");
     found.add(w.norm == models::NormKind::kLayer, OpKind::kAttentionNorm, "layer norm with parameters is not bound");
-    found.add(w.qk_norm && w.norm != models::NormKind::kRms, OpKind::kQkNorm,
-              "queries and keys are normalised by RMS norms only");
     found.add(w.top_k_groups < w.expert_groups, OpKind::kRouterTopK,
               "a limit on the groups of experts that a token goes to is not bound");
-    found.add(w.head_size % 2 != 0, OpKind::kRotaryEmbedding,
-              "head_size " + std::to_string(w.head_size) + " is odd: dimensions are turned in pairs");
+    found.add(
+        (w.qk_norm || latent) && w.norm != models::NormKind::kRms, OpKind::kQkNorm,
+        latent ? "latents are normalised by RMS norms only" : "queries and keys are normalised by RMS norms only");
+    const int rotated = latent ? w.rope_head_size : w.head_size;
+    found.add(rotated % 2 != 0, OpKind::kRotaryEmbedding,
+              (latent ? "rope_head_size " : "head_size ") + std::to_string(rotated) +
+                  " is odd: dimensions are turned in pairs");
 }
 
 void check_grid(Findings& found, const models::Workload& w, const models::Plan& p) {
@@ -92,10 +95,6 @@ void check_choices(Findings& found, const models::Workload& w, const models::Pla
 
 bool is_bound(const Operation& op, const Block& block) {
     switch (op.kind) {
-        case OpKind::kQueryDown:
-        case OpKind::kKeyValueDown:
-        case OpKind::kQueryUp:
-        case OpKind::kKeyValueUp:
         case OpKind::kKeyValueGather:
         case OpKind::kKeyValueRing:
         case OpKind::kTokensToHeads:
@@ -112,6 +111,10 @@ bool is_bound(const Operation& op, const Block& block) {
         case OpKind::kEmbedding:
         case OpKind::kAttentionNorm:
         case OpKind::kQkvProjection:
+        case OpKind::kQueryDown:
+        case OpKind::kKeyValueDown:
+        case OpKind::kQueryUp:
+        case OpKind::kKeyValueUp:
         case OpKind::kQkNormSums:
         case OpKind::kQkNorm:
         case OpKind::kRotaryEmbedding:

@@ -49,6 +49,7 @@ LocalShapes local_shapes(const models::Workload& workload, const models::Plan& p
     z.sequences = plan.micro_batch_size, z.sequence = workload.sequence_length;
     z.heads = workload.heads / z.s.tp, z.head = workload.head_size;
     z.q = z.heads * z.head, z.kv = workload.kv_heads / z.s.tp * z.head, z.qkv = z.q + 2 * z.kv;
+    z.attention = attention_widths(z.s);
     z.inner = workload.intermediate_size / z.s.tp;
     z.shared = static_cast<double>(workload.shared_experts) * workload.expert_size / z.s.tp;
     z.vocabulary = workload.vocab_size / z.s.tp;

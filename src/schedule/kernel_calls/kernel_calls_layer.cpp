@@ -38,12 +38,17 @@ models::CpuCall last_linear(const LocalShapes& z, const Operation& op, double in
                               z.s.t * in);
 }
 
-/// A kernel over the queries, then over the keys, with a kept tensor as wide as they are, or without.
+bool is_latent(const LocalShapes& z) { return z.s.workload.attention == models::AttentionKind::kLatent; }
+
+/// A kernel over the queries, then over the keys, or their latents, with a kept tensor as wide as they are, or without.
 Calls queries_and_keys(const LocalShapes& z, const Operation& op, models::CpuKernel kernel, bool keeps) {
     Calls calls;
-    for (const double width : {z.q, z.kv}) {
-        calls.push_back(
-            with_cold_operands(z, op, row_call(kernel, z.s.t, width), keeps && z.keeps_attention, z.s.t * width));
+    const models::Workload& w = z.s.workload;
+    for (const double width : {is_latent(z) ? w.q_rank : z.q, is_latent(z) ? w.kv_rank : z.kv}) {
+        if (width > 0) {
+            calls.push_back(
+                with_cold_operands(z, op, row_call(kernel, z.s.t, width), keeps && z.keeps_attention, z.s.t * width));
+        }
     }
     return calls;
 }
@@ -55,20 +60,50 @@ Calls qk_norm_sums(const LocalShapes& z, const Operation& op) {
 
 /// What is normalised is kept; backward the sums before have just read what was.
 Calls qk_norm(const LocalShapes& z, const Operation& op) {
-    Calls calls = z.s.tp == 1 ? qk_norm_sums(z, op) : Calls{};
+    Calls calls = z.s.tp == 1 || is_latent(z) ? qk_norm_sums(z, op) : Calls{};
     const Calls norms = runs_forward(op) ? queries_and_keys(z, op, models::CpuKernel::kQkNormForward, true)
                                          : queries_and_keys(z, op, models::CpuKernel::kQkNormBackward, false);
     calls.insert(calls.end(), norms.begin(), norms.end());
     return calls;
 }
 
-/// The output is kept; backward queries, keys and values are read, and the output just has been.
+/// The output is kept; backward queries, keys and values are read, and the output just has been. Products with keys and
+/// with values are as many: one depth stands for the mean of their widths.
 models::CpuCall attention(const LocalShapes& z, const Operation& op) {
     const bool forward = runs_forward(op);
-    models::CpuCall call = row_call(
-        forward ? models::CpuKernel::kAttentionForward : models::CpuKernel::kAttentionBackward, z.sequence, 1, z.head);
+    const AttentionWidths& w = z.attention;
+    models::CpuCall call =
+        row_call(forward ? models::CpuKernel::kAttentionForward : models::CpuKernel::kAttentionBackward, z.sequence, 1,
+                 (w.qk + w.value) / 2 / z.heads);
     call.groups = z.sequences * z.heads;
-    return with_cold_operands(z, op, call, z.keeps_attention, z.s.t * (forward ? z.q : z.qkv));
+    return with_cold_operands(z, op, call, z.keeps_attention, z.s.t * (forward ? w.value : w.query + w.key_value));
+}
+
+/// From a normalised latent to heads. What it makes is kept, and the latent.
+models::CpuCall from_latent(const LocalShapes& z, const Operation& op, double out, double in) {
+    const models::CpuCall call = linear_call(z, op, z.s.t, out, in);
+    const double kept = runs_forward(op) ? out : op.phase == Phase::kBackwardWeight ? in : 0;
+    return with_cold_operands(z, op, call, z.keeps_attention, z.s.t * kept);
+}
+
+/// Backward the gradient of the key that heads share is put behind that of the latent.
+Calls key_value_up(const LocalShapes& z, const Operation& op) {
+    const models::Workload& w = z.s.workload;
+    Calls calls{from_latent(z, op, z.attention.key_value, w.kv_rank)};
+    if (op.phase == Phase::kBackwardInput && w.rope_head_size > 0) {
+        calls.push_back(flat_call(models::CpuKernel::kCopy, z.s.t * w.rope_head_size * z.w));
+    }
+    return calls;
+}
+
+/// Of latents a part of every query, then the key that heads share.
+Calls rotations(const LocalShapes& z) {
+    const double rope = z.s.workload.rope_head_size;
+    if (is_latent(z)) {
+        return {row_call(models::CpuKernel::kRotate, z.s.t, z.heads * rope, rope),
+                row_call(models::CpuKernel::kRotate, z.s.t, rope, rope)};
+    }
+    return {row_call(models::CpuKernel::kRotate, z.s.t, z.q + z.kv, z.head)};
 }
 
 /// The product is kept; backward gate and up are read.
@@ -124,16 +159,26 @@ Calls cross_entropy(const LocalShapes& z, const Operation& op) {
 }  // namespace
 
 bool attention_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls) {
+    const models::Workload& w = z.s.workload;
     switch (op.kind) {
         case OpKind::kAttentionNorm: calls.before = norm_calls(z, op, z.keeps_norm); return true;
         case OpKind::kQkvProjection: calls.before = {first_linear(z, op, z.qkv, z.keeps_attention)}; return true;
         case OpKind::kQkNormSums: calls.before = qk_norm_sums(z, op); return true;
         case OpKind::kQkNorm: calls.before = qk_norm(z, op); return true;
-        case OpKind::kRotaryEmbedding:
-            calls.before = {row_call(models::CpuKernel::kRotate, z.s.t, z.q + z.kv, z.head)};
+        case OpKind::kQueryDown: calls.before = {first_linear(z, op, w.q_rank, z.keeps_attention)}; return true;
+        case OpKind::kKeyValueDown:
+            calls.before = {first_linear(z, op, w.kv_rank + w.rope_head_size, z.keeps_attention)};
             return true;
+        case OpKind::kQueryUp:
+            calls.before = {w.q_rank > 0 ? from_latent(z, op, z.attention.query, w.q_rank)
+                                         : first_linear(z, op, z.attention.query, z.keeps_attention)};
+            return true;
+        case OpKind::kKeyValueUp: calls.before = key_value_up(z, op); return true;
+        case OpKind::kRotaryEmbedding: calls.before = rotations(z); return true;
         case OpKind::kAttention: calls.before = {attention(z, op)}; return true;
-        case OpKind::kAttentionOutput: calls.before = {last_linear(z, op, z.q, z.keeps_attention)}; return true;
+        case OpKind::kAttentionOutput:
+            calls.before = {last_linear(z, op, z.attention.value, z.keeps_attention)};
+            return true;
         default: return false;
     }
 }

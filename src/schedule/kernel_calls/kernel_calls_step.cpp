@@ -60,22 +60,29 @@ std::vector<models::CpuCall> over_gradients(const StageParameters& p, const mode
 }
 
 /// Tensors of which every tp rank has a part of the gradient (StageParameters::summed_over_tp), each copied: routers,
-/// and with sequence parallelism norms of the residual stream.
+/// what makes latents and normalises them, and with sequence parallelism norms of the residual stream.
 std::vector<models::CpuCall> copies_of_summed_tensors(const LocalShapes& z) {
     const models::Workload& w = z.s.workload;
-    double routers = 0, norms = 0;
+    double routers = 0, norms = 0, layers = 0;
     for (int chunk = 0; chunk < z.s.plan.virtual_stages; ++chunk) {
         const LayerRange range = layers_of(w, z.s.plan, virtual_stage_of(z.s.plan, chunk, z.stage));
         for (int layer = range.first; layer < range.last; ++layer) {
             routers += w.is_moe_layer(layer) ? 1 : 0;
             norms += 2;
+            ++layers;
         }
     }
+    const double latents = w.attention == models::AttentionKind::kLatent ? layers : 0;
+    const double of_queries = w.q_rank > 0 ? latents : 0, kv_latent = w.kv_rank + w.rope_head_size;
     norms += z.stage == stage_of(z.s.plan, last_virtual_stage_of(z.s.plan)) ? 1 : 0;
     const bool has_norms = w.norm == models::NormKind::kRms && z.s.plan.sequence_parallel;
     std::vector<models::CpuCall> calls;
-    for (const auto& [tensors, elements] :
-         {std::pair{routers, z.all_experts * z.s.h}, {has_norms ? norms : 0, z.s.h}}) {
+    for (const auto& [tensors, elements] : {std::pair{routers, z.all_experts * z.s.h},
+                                            {has_norms ? norms : 0, z.s.h},
+                                            {of_queries, w.q_rank * z.s.h},
+                                            {of_queries, double(w.q_rank)},
+                                            {latents, kv_latent * z.s.h},
+                                            {latents, double(w.kv_rank)}}) {
         if (tensors > 0) {
             calls.push_back(cold_call(models::CpuKernel::kCopy, elements * z.g, elements * z.g));
             calls.back().repeat = tensors;

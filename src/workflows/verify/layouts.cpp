@@ -12,6 +12,7 @@ constexpr auto kExperts = VerifyModel::kExperts;
 constexpr auto kDense = VerifyModel::kDense;
 constexpr auto kGlobalLoss = VerifyModel::kGlobalLoss;
 constexpr auto kShared = VerifyModel::kShared;
+constexpr auto kLatent = VerifyModel::kLatent;
 constexpr const char *kGpipe = "gpipe", *k1f1b = "1f1b", *kInterleaved = "interleaved-1f1b";
 constexpr const char *kZbH1 = "zb-h1", *kZbH2 = "zb-h2", *kZbv = "zbv", *kVHalf = "v-half", *kVMin = "v-min",
                      *kDualPipeV = "dualpipev";
@@ -88,6 +89,12 @@ std::vector<VerifyLayout> make_layouts() {
         {kShared, 1, 2, 1, 4, 1, kWhole, 1, kZbH2, kNorm, kEpAware, kSent, kFused},
         {kShared, 1, 2, 2, 2, 2, kSliced, 1, kZbv, kNothing, kSharded, kGathered, kLoop},
         {kShared, 2, 2, 2, 2, 2, kSliced, 1, kDualPipeV, kAll, kEpAware, kSent, kFused},
+        {kLatent, 1, 1, 4, 1, 1, kSliced, 2, k1f1b, kNothing, kReplicated, kSent, kGrouped},
+        {kLatent, 1, 2, 1, 2, 1, kWhole, 1, k1f1b, kAttention, kEpAware, kSent, kFused},
+        {kLatent, 1, 2, 2, 2, 1, kWhole, 1, kZbH2, kNothing, kSharded, kGathered, kGrouped},
+        {kLatent, 2, 1, 2, 2, 2, kSliced, 1, kZbv, kNorm, kSharded, kSent, kLoop},
+        {kLatent, 2, 2, 1, 4, 1, kWhole, 1, kZbH1, kAll, kEpAware, kSent, kFused},
+        {kLatent, 1, 2, 4, 2, 2, kSliced, 1, kInterleaved, kHalves, kEpAware, kGathered, kFused},
     };
 }
 

@@ -44,6 +44,7 @@ std::string VerifySession::workload_of(VerifyModel model) const {
         case VerifyModel::kDense: return "toy-dense";
         case VerifyModel::kGlobalLoss: return "toy-moe-global";
         case VerifyModel::kShared: return "toy-shared";
+        case VerifyModel::kLatent: return "toy-latent";
     }
     return "";
 }

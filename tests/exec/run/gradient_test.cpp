@@ -118,6 +118,16 @@ TEST(DenseGradients, of_a_table_that_embeds_and_predicts) {
     check_gradients(w, single_plan());
 }
 
+TEST(DenseGradients, of_latent_attention) {
+    for (const int q_rank : {0, 6}) {
+        const models::Workload w = latent(dense_model(), q_rank);
+        check_gradients(w, single_plan());
+        check_gradients(w, recomputing_plan());
+        expect_near_double<Fp32>(w, 1e-5);
+        expect_near_double<Bf16Precision>(w, 0.05);
+    }
+}
+
 // Tokens are dealt to experts by a fixed pattern: choices do not change with a weight, and the loss is smooth.
 
 TEST(MixtureGradients, are_those_of_the_loss) {

@@ -88,6 +88,9 @@ models::Workload random_model(Rng& rng, bool mixture) {
         w.global_aux_loss = rng.below(2) == 1;
         w.shared_experts = static_cast<int>(rng.below(3));
     }
+    if (rng.below(3) == 0) {
+        w = latent(w, rng.below(2) == 1 ? 6 : 0);
+    }
     return w;
 }
 

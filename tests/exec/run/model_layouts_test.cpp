@@ -67,5 +67,30 @@ TEST(SharedExpertLayouts, ep_with_every_optimizer) {
     }
 }
 
+TEST(LatentAttentionLayouts, tp_splits_heads_and_every_rank_makes_the_latents) {
+    for (const int q_rank : {0, 6}) {
+        const models::Workload w = latent(dense_model(), q_rank);
+        for (const bool sequence_parallel : {false, true}) {
+            expect_same_step(w, split_plan(sequence_parallel));
+            expect_same_step(w, recomputed(split_plan(sequence_parallel)));
+        }
+        models::Plan four = split_plan(false);
+        four.tp = four.etp = 4;
+        expect_same_step(w, four);
+    }
+}
+
+TEST(LatentAttentionLayouts, pp_in_every_order) {
+    for (const int q_rank : {0, 6}) {
+        expect_same_step_in_every_order(deep(latent(dense_model(), q_rank)));
+    }
+}
+
+TEST(LatentAttentionLayouts, with_shared_experts_in_every_order) {
+    models::Workload w = deep(latent(shared_model(), 6));
+    w.first_dense_layers = 1, w.intermediate_size = 12;
+    expect_same_step_in_every_order(w);
+}
+
 }  // namespace
 }  // namespace auspex::exec

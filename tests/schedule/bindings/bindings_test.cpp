@@ -62,6 +62,9 @@ TEST(Bindings, everything_of_the_trainers_models_is_bound) {
     mixture.global_aux_loss = mixture.qk_norm = true;
     mixture.shared_experts = 2;
     EXPECT_EQ(findings(mixture, plan), std::vector<std::string>{});
+    mixture.qk_norm = false, mixture.attention = models::AttentionKind::kLatent;
+    mixture.q_rank = 8, mixture.kv_rank = mixture.rope_head_size = mixture.value_head_size = 4;
+    EXPECT_EQ(findings(mixture, plan), std::vector<std::string>{});
 }
 
 TEST(Bindings, models_that_have_no_kernels) {
@@ -78,12 +81,15 @@ TEST(Bindings, models_that_have_no_kernels) {
                 "operation embedding: learned positions are not bound, rotary embedding is");
     expect_line(with([](models::Workload& w) { w.norm = models::NormKind::kLayer; }),
                 "operation attention_norm: layer norm with parameters is not bound");
+    expect_line(with([](models::Workload& w) { w.head_size = 15; }),
+                "operation rotary_embedding: head_size 15 is odd: dimensions are turned in pairs");
     const auto latent = with([](models::Workload& w) {
         w.attention = models::AttentionKind::kLatent;
-        w.kv_rank = w.rope_head_size = w.value_head_size = 4;
+        w.norm = models::NormKind::kNonParametric;
+        w.kv_rank = w.value_head_size = 4, w.rope_head_size = 3;
     });
-    expect_line(latent, "operation attention: latent attention is not bound");
-    expect_line(latent, "operation key_value_down: no kernel or call in a forward block");
+    expect_line(latent, "operation qk_norm: latents are normalised by RMS norms only");
+    expect_line(latent, "operation rotary_embedding: rope_head_size 3 is odd: dimensions are turned in pairs");
     // Two sequences of 64 tokens, two choices each.
     expect_line(
         with([](models::Workload& w) { w.num_experts = 5; }),

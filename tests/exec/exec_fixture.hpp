@@ -192,10 +192,11 @@ void collect_gradients(const exec::Rank<P>& rank, Tensors& tensors) {
     }
 }
 
-/// What a step leaves: the loss's parts summed over ranks, gradients of whole tensors (those of the batch), and by
-/// rank what its arena holds and held, and its counts.
+/// What a step leaves: the loss's parts summed over ranks, the norm of gradients that all ranks know, gradients of
+/// whole tensors (those of the batch), and by rank what its arena holds and held, and its counts.
 struct StepResult {
     exec::LossParts loss;
+    double gradient_norm = 0;
     Tensors gradients;
     std::vector<schedule::LabelBytes> live, peaks, at_peak;
     std::vector<std::vector<exec::OperationCount>> counts;
@@ -218,6 +219,7 @@ StepResult one_step(const exec::RunInputs& run, const std::function<void(TestRan
         const std::scoped_lock lock(mutex);
         const auto rank = static_cast<std::size_t>(communicator.world_rank());
         losses[rank] = test.rank.loss;
+        result.gradient_norm = test.rank.gradient_norm;
         collect_gradients(test.rank, result.gradients);
         result.live[rank] = test.arena.live();
         result.peaks[rank] = test.arena.peaks();

@@ -25,13 +25,13 @@ class TableBuilder {
         if (w_.norm == models::NormKind::kRms) {
             table_.final_norm = norm("model.norm.weight", w_.hidden_size, -1);
         }
-        if (w_.tied_embeddings) {
-            AUSPEX_CHECK(table_.embedding != LayerSlots::kNone,
-                         "tied embeddings need both ends of the model on a stage");
+        if (w_.tied_embeddings && table_.embedding != LayerSlots::kNone) {
             table_.lm_head = table_.embedding;
-        } else {
-            table_.lm_head = dense("lm_head.weight", {w_.vocab_size, w_.hidden_size}, 0);
+            return;
         }
+        table_.lm_head = dense(w_.tied_embeddings ? "model.embed_tokens.weight" : "lm_head.weight",
+                               {w_.vocab_size, w_.hidden_size}, 0);
+        table_.dense.back().is_copy = w_.tied_embeddings;
     }
 
     void add_layer(int layer) {

@@ -25,7 +25,9 @@ struct Parameter {
     bool summed_over_tp = false;  ///< gradients of the tp ranks are parts: router, projections down to latents and
                                   ///< norms of these; with sequence parallelism norms (not those of queries and keys,
                                   ///< which are split with the heads)
-    bool whole_on_tp = false;     ///< every tp rank holds all of it: counts 1/tp in the gradient norm
+    bool is_copy = false;      ///< of the embedding's table, which the first stage owns: tied embeddings on two stages.
+                               ///< Updated like any other; nobody asks this rank for it
+    bool whole_on_tp = false;  ///< every tp rank holds all of it: counts 1/tp in the gradient norm
 };
 
 /// Offsets of one layer's weights; kNone where the layer has none. Fused neighbours: q, k, v rows follow one another,
@@ -50,7 +52,7 @@ struct ParameterTable {
     std::size_t dense_size = 0, experts_size = 0;
     std::vector<LayerSlots> layers;  ///< indexed by the model's layer number; untouched for layers of other stages
     std::size_t embedding = LayerSlots::kNone, final_norm = LayerSlots::kNone, lm_head = LayerSlots::kNone;
-    ///< lm_head == embedding where tied (one stage)
+    ///< lm_head == embedding where tied on one stage; on two the head's is a copy (Parameter::is_copy)
 };
 [[nodiscard]] ParameterTable parameter_table(const models::Workload& workload, const models::Plan& plan,
                                              const RankCoordinates& coordinates);

@@ -49,8 +49,6 @@ void check_grid(Findings& found, const models::Workload& w, const models::Plan& 
               std::string("context parallelism by ") + to_string(p.context) + " is not bound");
     found.add(p.etp != p.tp, OpKind::kExpertComputation,
               "etp " + std::to_string(p.etp) + " is not bound with tp " + std::to_string(p.tp) + ", only the same");
-    found.add(w.tied_embeddings && stage_of(p, last_virtual_stage_of(p)) > 0, OpKind::kTiedEmbeddingAllReduce,
-              "tied embeddings are bound on one stage only");
     found.add(std::ranges::find(p.stage_layers, 0) != p.stage_layers.end(), OpKind::kAttention,
               "a stage without layers is not bound");
     const auto divides = [&](int number, OpKind kind, const std::string& name) {
@@ -100,8 +98,8 @@ bool is_bound(const Operation& op, const Block& block) {
         case OpKind::kTokensToHeads:
         case OpKind::kAttentionOfOthers:
         case OpKind::kHeadsToTokens:
-        case OpKind::kTiedEmbeddingAllReduce:
         case OpKind::kCount: return false;
+        case OpKind::kTiedEmbeddingAllReduce:
         case OpKind::kGradientTpAllReduce:
         case OpKind::kGradientEpAllReduce:
         case OpKind::kGradientReduceExperts:

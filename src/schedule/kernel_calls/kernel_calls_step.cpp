@@ -12,7 +12,8 @@ struct Arrays {
     double dense_tensors = 0, expert_tensors = 0;
 };
 
-Arrays arrays_of(const models::Workload& w, const models::Plan& plan, int stage) {
+/// Whether `with_copy` or without the table that tied embeddings hold a second time.
+Arrays arrays_of(const models::Workload& w, const models::Plan& plan, int stage, bool with_copy) {
     const StageParameters p = stage_parameters(w, plan, stage);
     Arrays a{p.dense, p.experts};
     for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
@@ -23,8 +24,10 @@ Arrays arrays_of(const models::Workload& w, const models::Plan& plan, int stage)
         }
     }
     const bool is_first = stage == 0, is_last = stage == stage_of(plan, last_virtual_stage_of(plan));
+    const double copied = is_last ? tied_copy_parameters(w, plan) : 0;
     a.dense_tensors += (is_first ? 1 : 0) + (is_last && w.norm == models::NormKind::kRms ? 1 : 0) +
-                       (is_last && !w.tied_embeddings ? 1 : 0);
+                       (is_last && (!w.tied_embeddings || (with_copy && copied > 0)) ? 1 : 0);
+    a.dense -= with_copy ? 0 : copied;
     return a;
 }
 
@@ -33,8 +36,8 @@ Arrays arrays_of(const models::Workload& w, const models::Plan& plan, int stage)
 struct Shards {
     double elements = 0, parts = 0;
 };
-Shards shards_of(const LocalShapes& z) {
-    const Arrays a = arrays_of(z.s.workload, z.s.plan, z.stage);
+Shards shards_of(const LocalShapes& z, bool with_copy) {
+    const Arrays a = arrays_of(z.s.workload, z.s.plan, z.stage, with_copy);
     const OptimizerShards n = optimizer_shards(z.s.plan, z.layout);
     const auto parts = [](double tensors, int shards) { return tensors > 0 ? (tensors + shards - 1) / shards : 0; };
     return {a.dense / n.dense + a.experts / n.experts,
@@ -92,7 +95,7 @@ std::vector<models::CpuCall> copies_of_summed_tensors(const LocalShapes& z) {
 }
 
 models::CpuCall gradient_norm(const LocalShapes& z) {
-    const Shards shards = shards_of(z);
+    const Shards shards = shards_of(z, false);
     models::CpuCall call =
         cold_call(models::CpuKernel::kSquareSum, shards.elements / shards.parts, shards.elements / shards.parts * z.g);
     call.repeat = shards.parts;
@@ -101,7 +104,7 @@ models::CpuCall gradient_norm(const LocalShapes& z) {
 
 /// Moments, master weights where there are some, the gradient, and the weight, which fp32 reads too.
 models::CpuCall optimizer_update(const LocalShapes& z) {
-    const Shards shards = shards_of(z);
+    const Shards shards = shards_of(z, true);
     models::CpuCall call = cold_call(models::CpuKernel::kAdamW, shards.elements, 0);
     call.rows = shards.parts;
     call.cold_bytes = cpu_bytes(call, cpu_precision(z.s.plan));
@@ -120,6 +123,12 @@ bool step_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls
             calls.before = copies_of_summed_tensors(z);
             calls.after = calls.before;
             return true;
+        case OpKind::kTiedEmbeddingAllReduce: {  // sent, and the other's added to the own
+            const double elements = tied_copy_parameters(z.s.workload, z.s.plan);
+            calls.before = {cold_call(models::CpuKernel::kCopy, elements * z.g, elements * z.g)};
+            calls.after = {cold_call(models::CpuKernel::kAdd, elements, elements * z.g)};
+            return true;
+        }
         case OpKind::kGradientNorm: calls.before = {gradient_norm(z)}; return true;
         case OpKind::kOptimizerUpdate: calls.before = {optimizer_update(z)}; return true;
         case OpKind::kGradientEpAllReduce:

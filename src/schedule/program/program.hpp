@@ -239,6 +239,9 @@ struct StageParameters {
                                                    int virtual_stage);
 [[nodiscard]] StageParameters head_parameters(const models::Workload& workload, const models::Plan& plan,
                                               int virtual_stage);
+/// Of the embedding's table, on a rank, that the head's stage holds a second time; 0 unless tied embeddings are on two
+/// stages. The norm of gradients counts the first stage's.
+[[nodiscard]] double tied_copy_parameters(const models::Workload& workload, const models::Plan& plan);
 /// Each layer of a stage, and per chunk its embedding and its head (zero where they sit elsewhere): what fsdp gathers
 /// at a time.
 [[nodiscard]] std::vector<StageParameters> stage_units(const models::Workload& workload, const models::Plan& plan,

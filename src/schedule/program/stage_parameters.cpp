@@ -55,16 +55,19 @@ StageParameters embedding_parameters(const models::Workload& workload, const mod
     return {all.embedding / plan.tp + all.positions, 0, 1 + (all.positions > 0 ? 1 : 0), 0};
 }
 
+double tied_copy_parameters(const models::Workload& workload, const models::Plan& plan) {
+    const bool copied = workload.tied_embeddings && stage_of(plan, last_virtual_stage_of(plan)) > 0;
+    return copied ? count_parameters(workload).embedding / plan.tp : 0;
+}
+
 StageParameters head_parameters(const models::Workload& workload, const models::Plan& plan, int virtual_stage) {
     const int last = last_virtual_stage_of(plan);
     if (virtual_stage != last) {
         return {};
     }
-    const models::ParameterCount all = count_parameters(workload);
-    // Tied: the first stage's table, kept a second time elsewhere.
-    const bool copy = workload.tied_embeddings && stage_of(plan, last) > 0;
     const double norm = norm_parameters(workload, workload.hidden_size);
-    return {(copy ? all.embedding : all.lm_head) / plan.tp + norm, 0, 2, part_of_slices(plan, norm)};
+    const double table = count_parameters(workload).lm_head / plan.tp + tied_copy_parameters(workload, plan);
+    return {table + norm, 0, 2, part_of_slices(plan, norm)};
 }
 
 std::vector<StageParameters> stage_units(const models::Workload& workload, const models::Plan& plan, int stage) {

@@ -10,7 +10,7 @@ enum class VerifyModel {
     kExperts,     ///< --workload
     kDense,       ///< toy-dense
     kGlobalLoss,  ///< toy-moe-global: one auxiliary loss over all layers
-    kShared,      ///< toy-shared: shared experts, grouped queries, a dense layer in front
+    kShared,      ///< toy-shared: shared experts, grouped queries, a dense layer in front, tied embeddings
     kLatent       ///< toy-latent: latent attention, a shared expert, a dense layer in front
 };
 

@@ -77,6 +77,8 @@ inline std::vector<std::string> unlike_one_rank(const models::Workload& workload
     compare("cross entropy", std::abs(found.loss.cross_entropy - expected.loss.cross_entropy));
     compare("auxiliary loss", std::abs(found.loss.auxiliary - expected.loss.auxiliary));
     compare("z loss", std::abs(found.loss.z - expected.loss.z));
+    const double norm = expected.gradient_norm;  // handed over in fp32
+    compare("gradient norm", 1e-6 * std::abs(found.gradient_norm - norm) / norm);
     compare("number of tensors", found.gradients.size() == expected.gradients.size() ? 0 : 1);
     for (const auto& [name, gradient] : expected.gradients) {
         const auto place = found.gradients.find(name);

@@ -82,6 +82,7 @@ models::Workload random_model(Rng& rng, bool mixture) {
     w.layers = 4;
     w.qk_norm = rng.below(2) == 1;
     w.vocab_size = rng.below(2) == 1 ? 20 : 100;
+    w.tied_embeddings = rng.below(3) == 0;
     if (mixture) {
         w.first_dense_layers = static_cast<int>(rng.below(2));
         w.intermediate_size = w.first_dense_layers > 0 ? 12 : 0;

@@ -67,6 +67,26 @@ TEST(SharedExpertLayouts, ep_with_every_optimizer) {
     }
 }
 
+TEST(TiedLayouts, both_ends_of_the_model_add_up_the_gradients_of_their_table_in_every_order) {
+    models::Workload w = deep(dense_model());
+    w.tied_embeddings = true;
+    expect_same_step_in_every_order(w);
+}
+
+TEST(TiedLayouts, every_optimizer_shards_the_table_of_either_end_its_own_way) {
+    models::Workload w = deep(mixture_model());
+    w.tied_embeddings = true;
+    for (const models::OptimizerSharding optimizer :
+         {models::OptimizerSharding::kReplicated, models::OptimizerSharding::kSharded,
+          models::OptimizerSharding::kEpAware}) {
+        models::Plan plan = split_plan(true);
+        plan.pp = 3, plan.dp = 2, plan.optimizer = optimizer;
+        expect_same_step(w, plan);
+        plan.tp = plan.etp = 1, plan.ep = 2;
+        expect_same_step(w, plan);
+    }
+}
+
 TEST(LatentAttentionLayouts, tp_splits_heads_and_every_rank_makes_the_latents) {
     for (const int q_rank : {0, 6}) {
         const models::Workload w = latent(dense_model(), q_rank);

@@ -61,6 +61,7 @@ TEST(Bindings, everything_of_the_trainers_models_is_bound) {
     models::Workload mixture = mixture_model();
     mixture.global_aux_loss = mixture.qk_norm = true;
     mixture.shared_experts = 2;
+    mixture.tied_embeddings = true;
     EXPECT_EQ(findings(mixture, plan), std::vector<std::string>{});
     mixture.qk_norm = false, mixture.attention = models::AttentionKind::kLatent;
     mixture.q_rank = 8, mixture.kv_rank = mixture.rope_head_size = mixture.value_head_size = 4;
@@ -98,11 +99,10 @@ TEST(Bindings, models_that_have_no_kernels) {
 }
 
 TEST(Bindings, plans_that_have_no_calls) {
-    const auto with = [](const std::function<void(models::Plan&)>& change, bool tied = false) {
+    const auto with = [](const std::function<void(models::Plan&)>& change) {
         models::Plan p = single_plan();
         change(p);
         models::Workload w = mixture_model();
-        w.tied_embeddings = tied;
         models::Stack stack = trainer_stack();
         stack.can_overlap_tp = stack.can_overlap_ep = stack.can_overlap_dp = stack.can_overlap_pp = true;
         return findings(w, p, stack);
@@ -117,8 +117,6 @@ TEST(Bindings, plans_that_have_no_calls) {
                 "operation tp_all_reduce: overlap of tp beside compute is not bound");
     expect_line(with([](models::Plan& p) { p.overlap_dp = true; }),
                 "operation gradient_reduce_dense: overlap of dp beside compute is not bound");
-    expect_line(with([](models::Plan& p) { p.pp = 2; }, true),
-                "operation tied_embedding_all_reduce: tied embeddings are bound on one stage only");
     expect_line(with([](models::Plan& p) {
                     p.pp = 2;
                     p.stages = models::StageDeal::kList;

@@ -58,6 +58,10 @@ void shared(models::Workload& w, models::Plan&) { w.shared_experts = 2; }
 void latent_queries(models::Workload& w, models::Plan&) { w = exec_fixture::latent(w, 6), w.value_head_size = 4; }
 void latent_keys(models::Workload& w, models::Plan&) { w = exec_fixture::latent(w, 0), w.value_head_size = 2; }
 void tied(models::Workload& w, models::Plan&) { w.tied_embeddings = true; }
+void gpt(models::Workload& w, models::Plan&) {
+    w.norm = models::NormKind::kLayer, w.feed_forward = models::FeedForward::kGelu;
+    w.biases = w.learned_positions = w.tied_embeddings = true;
+}
 void learned(models::Workload&, models::Plan& p) { p.routing.kind = models::RoutingDistribution::kLearned; }
 
 constexpr auto kReplicated = models::OptimizerSharding::kReplicated, kSharded = models::OptimizerSharding::kSharded,
@@ -76,6 +80,10 @@ std::vector<AgreementCase> dense_cases() {
             dense("tp2", {tp(2), qk_norm}),
             dense("tp2_sliced", {tp(2, true), qk_norm}),
             dense("tp2_sliced_recompute_bf16", {tp(2, true), recompute(true, true, true), bf16(), qk_norm}),
+            dense("gpt", {gpt}),
+            dense("gpt_tp2_sliced_bf16", {gpt, tp(2, true), bf16()}),
+            dense("gpt_tp2_pp2_zb_h1_recompute",
+                  {gpt, tp(2), pp(2, models::ScheduleKind::kZbH1), recompute(true, true, true), dp(2, kSharded)}),
             dense("tied", {tied}),
             dense("tied_pp2_dp2_bf16", {tied, pp(2, models::ScheduleKind::kZbH1), dp(2, kSharded), bf16()}),
             dense("tied_tp2_pp3", {tied, tp(2), pp(3, models::ScheduleKind::k1f1b)}),

@@ -51,6 +51,16 @@ inline models::Workload latent(models::Workload w, int q_rank) {
     return w;
 }
 
+/// As GPT-3 is: layer norms, GELU, biases, learned positions, one table for both ends.
+inline models::Workload gpt_model() {
+    models::Workload w = dense_model();
+    w.name = "tiny-gpt";
+    w.kv_heads = w.heads;
+    w.norm = models::NormKind::kLayer, w.feed_forward = models::FeedForward::kGelu;
+    w.biases = w.learned_positions = w.tied_embeddings = true;
+    return w;
+}
+
 /// One rank, two micro-batches of two sequences, fp32, nothing recomputed, uniform routing.
 inline models::Plan single_plan() {
     models::Plan p;

@@ -76,7 +76,7 @@ template <class P>
 struct FeedForwardTensors {
     using V = typename P::Value;
     Buffer<V> input, norm, gathered_norm;  ///< as in AttentionTensors; entered is what the experts read where ep = 1
-    Buffer<V> gate_up, product;            ///< dense: [t, 2 inner], [t, inner]; of shared experts with their width
+    Buffer<V> gate_up, product;            ///< dense: [t, gates inner], [t, inner]; of shared experts with their width
     Buffer<V> d_first, d_last;             ///< of these: as in AttentionTensors, [t, 2 inner] and [t, h]
     ExpertTensors<P> experts;
 };

@@ -19,10 +19,15 @@ class TableBuilder {
         table_.layers.resize(static_cast<std::size_t>(workload.layers));
     }
 
-    void add_embedding() { table_.embedding = dense("model.embed_tokens.weight", {w_.vocab_size, w_.hidden_size}, 0); }
+    void add_embedding() {
+        table_.embedding = dense("model.embed_tokens.weight", {w_.vocab_size, w_.hidden_size}, 0);
+        if (w_.learned_positions) {
+            table_.positions = dense("model.embed_positions.weight", {w_.sequence_length, w_.hidden_size}, -1);
+        }
+    }
 
     void add_head() {
-        if (w_.norm == models::NormKind::kRms) {
+        if (w_.norm != models::NormKind::kNonParametric) {
             table_.final_norm = norm("model.norm.weight", w_.hidden_size, -1);
         }
         if (w_.tied_embeddings && table_.embedding != LayerSlots::kNone) {
@@ -79,9 +84,27 @@ class TableBuilder {
     std::size_t expert(std::string full_name, Shape shape, int split) {
         return append(table_.experts, table_.experts_size, tensor(std::move(full_name), std::move(shape), split));
     }
-    std::size_t norm(std::string full_name, int width, int split) {
-        Parameter p = tensor(std::move(full_name), {width}, split);
-        p.summed_over_tp = split < 0 && plan_.tp > 1 && plan_.sequence_parallel;
+    std::size_t norm(const std::string& full_name, int width, int split) {
+        Parameter weight = tensor(full_name, {width}, split);
+        weight.summed_over_tp = split < 0 && plan_.tp > 1 && plan_.sequence_parallel;
+        Parameter bias = weight;
+        const std::size_t slot = append(table_.dense, table_.dense_size, std::move(weight));
+        if (w_.norm == models::NormKind::kLayer) {
+            bias.name = bias_name(full_name), bias.is_bias = true;
+            append(table_.dense, table_.dense_size, std::move(bias));
+        }
+        return slot;
+    }
+    [[nodiscard]] static std::string bias_name(const std::string& of_weight) {
+        return of_weight.substr(0, of_weight.rfind('.')) + ".bias";
+    }
+    /// Of a linear layer, where the model has biases.
+    std::size_t bias(const std::string& of_weight, int width, int split) {
+        if (!w_.biases) {
+            return LayerSlots::kNone;
+        }
+        Parameter p = tensor(bias_name(of_weight), {width}, split);
+        p.is_bias = true;
         return append(table_.dense, table_.dense_size, std::move(p));
     }
 
@@ -95,7 +118,7 @@ class TableBuilder {
     LayerSlots& slots() { return table_.layers[static_cast<std::size_t>(layer_)]; }
 
     void add_attention() {
-        if (w_.norm == models::NormKind::kRms) {
+        if (w_.norm != models::NormKind::kNonParametric) {
             slots().attention_norm = norm(name("input_layernorm"), w_.hidden_size, -1);
         }
         w_.attention == models::AttentionKind::kLatent ? add_latent() : add_multi_head();
@@ -123,36 +146,51 @@ class TableBuilder {
         slots().qkv = dense(name("self_attn.q_proj"), {q, h}, 0);
         dense(name("self_attn.k_proj"), {kv, h}, 0);
         dense(name("self_attn.v_proj"), {kv, h}, 0);
+        slots().qkv_bias = bias(name("self_attn.q_proj"), q, 0);
+        bias(name("self_attn.k_proj"), kv, 0);
+        bias(name("self_attn.v_proj"), kv, 0);
         if (w_.norm == models::NormKind::kRms && w_.qk_norm) {
             slots().q_norm = norm(name("self_attn.q_norm"), q, 0);
             slots().k_norm = norm(name("self_attn.k_norm"), kv, 0);
         }
         slots().attention_output = dense(name("self_attn.o_proj"), {h, q}, 1);
+        slots().attention_output_bias = bias(name("self_attn.o_proj"), h, -1);
     }
 
     void add_feed_forward() {
-        if (w_.norm == models::NormKind::kRms) {
+        if (w_.norm != models::NormKind::kNonParametric) {
             slots().feed_forward_norm = norm(name("post_attention_layernorm"), w_.hidden_size, -1);
         }
         if (w_.is_moe_layer(layer_)) {
             add_experts();
             return;
         }
-        add_gated("mlp.", w_.intermediate_size);
+        add_linears("mlp.", w_.intermediate_size);
     }
 
-    void add_gated(const std::string& inside, int width) {
+    void add_linears(const std::string& inside, int width) {
         const int h = w_.hidden_size;
-        slots().gate_up = dense(name(inside + "gate_proj"), {width, h}, 0);
-        dense(name(inside + "up_proj"), {width, h}, 0);
+        const bool gated = w_.feed_forward == models::FeedForward::kSwiGlu;
+        if (gated) {
+            slots().gate_up = dense(name(inside + "gate_proj"), {width, h}, 0);
+        }
+        const std::size_t up = dense(name(inside + "up_proj"), {width, h}, 0);
+        if (gated) {
+            slots().gate_up_bias = bias(name(inside + "gate_proj"), width, 0);
+        }
+        const std::size_t up_bias = bias(name(inside + "up_proj"), width, 0);
+        if (!gated) {
+            slots().gate_up = up, slots().gate_up_bias = up_bias;
+        }
         slots().down = dense(name(inside + "down_proj"), {h, width}, 1);
+        slots().down_bias = bias(name(inside + "down_proj"), h, -1);
     }
 
     void add_experts() {
         const int h = w_.hidden_size, width = w_.expert_size, local = w_.num_experts / plan_.ep;
         slots().router = made_in_parts(name("mlp.gate"), {w_.num_experts, h});
         if (w_.shared_experts > 0) {
-            add_gated("mlp.shared_experts.", w_.shared_experts * width);
+            add_linears("mlp.shared_experts.", w_.shared_experts * width);
         }
         slots().experts = table_.experts_size;
         for (int e = coordinates_.ep * local; e < (coordinates_.ep + 1) * local; ++e) {

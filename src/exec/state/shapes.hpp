@@ -22,6 +22,7 @@ struct RankShapes {
     std::size_t rope = 0, value_head = 0;  ///< rotated part of a head behind head_size (latent attention, else 0), and
                                            ///< the head's value
     std::size_t inner = 0;                 ///< intermediate_size / tp
+    std::size_t gates = 2;                 ///< linear layers in front of the activation: SwiGLU 2, GELU 1
     std::size_t vocabulary = 0;            ///< vocab_size / tp
     std::size_t experts = 0;               ///< N
     std::size_t local_experts = 0;         ///< N / ep

@@ -25,19 +25,18 @@ class Findings {
 
 void check_model(Findings& found, const models::Workload& w) {
     const bool latent = w.attention == models::AttentionKind::kLatent;
-    found.add(w.feed_forward == models::FeedForward::kGelu, OpKind::kActivation, "GELU is not bound, SwiGLU is");
+    found.add(w.num_experts > 0 && w.feed_forward == models::FeedForward::kGelu, OpKind::kExpertComputation,
+              "experts with GELU are not bound, with SwiGLU they are");
+    found.add(w.num_experts > 0 && w.biases, OpKind::kExpertComputation, "biases of experts are not bound");
     found.add(w.window > 0 && w.windowed_layers > 0 && w.window < w.sequence_length, OpKind::kAttention,
               "attention over a window is not bound");
-    found.add(w.biases, OpKind::kQkvProjection, "biases of linear layers are not bound");
-    found.add(w.learned_positions, OpKind::kEmbedding, "learned positions are not bound, rotary embedding is");
-    found.add(w.norm == models::NormKind::kLayer, OpKind::kAttentionNorm, "layer norm with parameters is not bound");
     found.add(w.top_k_groups < w.expert_groups, OpKind::kRouterTopK,
               "a limit on the groups of experts that a token goes to is not bound");
     found.add(
         (w.qk_norm || latent) && w.norm != models::NormKind::kRms, OpKind::kQkNorm,
         latent ? "latents are normalised by RMS norms only" : "queries and keys are normalised by RMS norms only");
     const int rotated = latent ? w.rope_head_size : w.head_size;
-    found.add(rotated % 2 != 0, OpKind::kRotaryEmbedding,
+    found.add(rotated % 2 != 0 && (latent || !w.learned_positions), OpKind::kRotaryEmbedding,
               (latent ? "rope_head_size " : "head_size ") + std::to_string(rotated) +
                   " is odd: dimensions are turned in pairs");
 }

@@ -12,6 +12,11 @@ struct Arrays {
     double dense_tensors = 0, expert_tensors = 0;
 };
 
+/// Tensors of a norm.
+double norm_tensors(const models::Workload& w) {
+    return w.norm == models::NormKind::kLayer ? 2 : w.norm == models::NormKind::kRms ? 1 : 0;
+}
+
 /// Whether `with_copy` or without the table that tied embeddings hold a second time.
 Arrays arrays_of(const models::Workload& w, const models::Plan& plan, int stage, bool with_copy) {
     const StageParameters p = stage_parameters(w, plan, stage);
@@ -25,7 +30,8 @@ Arrays arrays_of(const models::Workload& w, const models::Plan& plan, int stage,
     }
     const bool is_first = stage == 0, is_last = stage == stage_of(plan, last_virtual_stage_of(plan));
     const double copied = is_last ? tied_copy_parameters(w, plan) : 0;
-    a.dense_tensors += (is_first ? 1 : 0) + (is_last && w.norm == models::NormKind::kRms ? 1 : 0) +
+    a.dense_tensors += (is_first ? 1 : 0) + (is_first && w.learned_positions ? 1 : 0) +
+                       (is_last ? norm_tensors(w) : 0) +
                        (is_last && (!w.tied_embeddings || (with_copy && copied > 0)) ? 1 : 0);
     a.dense -= with_copy ? 0 : copied;
     return a;
@@ -78,10 +84,10 @@ std::vector<models::CpuCall> copies_of_summed_tensors(const LocalShapes& z) {
     const double latents = w.attention == models::AttentionKind::kLatent ? layers : 0;
     const double of_queries = w.q_rank > 0 ? latents : 0, kv_latent = w.kv_rank + w.rope_head_size;
     norms += z.stage == stage_of(z.s.plan, last_virtual_stage_of(z.s.plan)) ? 1 : 0;
-    const bool has_norms = w.norm == models::NormKind::kRms && z.s.plan.sequence_parallel;
+    norms *= z.s.plan.sequence_parallel ? norm_tensors(w) : 0;
     std::vector<models::CpuCall> calls;
     for (const auto& [tensors, elements] : {std::pair{routers, z.all_experts * z.s.h},
-                                            {has_norms ? norms : 0, z.s.h},
+                                            {norms, z.s.h},
                                             {of_queries, w.q_rank * z.s.h},
                                             {of_queries, double(w.q_rank)},
                                             {latents, kv_latent * z.s.h},

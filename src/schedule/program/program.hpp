@@ -224,8 +224,9 @@ struct LayerRange {
 /// Parameters that one rank of a stage holds, by how they are sharded over the stage's ranks.
 struct StageParameters {
     double dense = 0;  ///< attention, norms, router, shared experts, dense feed-forward, embedding, LM head; divided by
-                       ///< tp, but router, projections down to latents and norms (those of queries and keys apart,
-                       ///< which are split with the heads), which every tp rank holds whole
+                       ///< tp, but router, projections down to latents, biases of a sublayer's last linear layer and
+                       ///< norms (those of queries and keys apart, which are split with the heads), which every tp rank
+                       ///< holds whole
     double experts = 0;          ///< routed experts; divided by ep and etp
     int replicated_tensors = 0;  ///< separately stored tensors of the dense part
     double summed_over_tp = 0;   ///< of dense: held whole, but each tp rank makes only a part of the gradient; 0 with

@@ -19,6 +19,13 @@ double latent_parameters(const models::Workload& w) {
     return (normed + w.rope_head_size) * (w.hidden_size + (w.biases ? 1.0 : 0.0)) + norm_parameters(w, normed);
 }
 
+/// Biases of the layers whose input tp splits, the last of each sublayer: the sum over tp gets them once, and every
+/// rank holds them whole. Of routed experts they are counted with these.
+double row_biases(const models::Workload& w, int layer) {
+    const int layers = 1 + (w.is_moe_layer(layer) && w.shared_experts == 0 ? 0 : 1);
+    return w.biases ? 1.0 * layers * w.hidden_size : 0;
+}
+
 /// Norms of the residual stream: their gradients are parts where each tp rank has a slice of the sequence.
 double part_of_slices(const models::Plan& plan, double norms) {
     return plan.tp > 1 && plan.sequence_parallel ? norms : 0;
@@ -39,7 +46,7 @@ StageParameters layer_parameters(const models::Workload& workload, const models:
     StageParameters p;
     const double norms = norm_parameters(workload, 2.0 * workload.hidden_size);
     const double made_in_parts = count.router + latent_parameters(workload);
-    const double whole = norms + made_in_parts;
+    const double whole = norms + made_in_parts + row_biases(workload, layer);
     p.dense = (count.total() - count.experts - whole) / plan.tp + whole;
     p.experts = count.experts / (static_cast<double>(plan.ep) * plan.etp);
     p.replicated_tensors = replicated_tensors_per_layer(workload, layer);

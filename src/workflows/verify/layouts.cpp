@@ -13,6 +13,7 @@ constexpr auto kDense = VerifyModel::kDense;
 constexpr auto kGlobalLoss = VerifyModel::kGlobalLoss;
 constexpr auto kShared = VerifyModel::kShared;
 constexpr auto kLatent = VerifyModel::kLatent;
+constexpr auto kGpt = VerifyModel::kGpt;
 constexpr const char *kGpipe = "gpipe", *k1f1b = "1f1b", *kInterleaved = "interleaved-1f1b";
 constexpr const char *kZbH1 = "zb-h1", *kZbH2 = "zb-h2", *kZbv = "zbv", *kVHalf = "v-half", *kVMin = "v-min",
                      *kDualPipeV = "dualpipev";
@@ -95,6 +96,10 @@ std::vector<VerifyLayout> make_layouts() {
         {kLatent, 2, 1, 2, 2, 2, kSliced, 1, kZbv, kNorm, kSharded, kSent, kLoop},
         {kLatent, 2, 2, 1, 4, 1, kWhole, 1, kZbH1, kAll, kEpAware, kSent, kFused},
         {kLatent, 1, 2, 4, 2, 2, kSliced, 1, kInterleaved, kHalves, kEpAware, kGathered, kFused},
+        {kGpt, 2, 1, 2, 1, 1, kSliced, 1, k1f1b, kNothing, kSharded, kSent, kGrouped},
+        {kGpt, 1, 1, 1, 4, 1, kWhole, 1, kZbH2, kNothing, kReplicated, kSent, kGrouped},
+        {kGpt, 2, 1, 2, 2, 1, kWhole, 1, k1f1b, kAll, kEpAware, kSent, kGrouped},
+        {kGpt, 2, 1, 4, 2, 2, kSliced, 1, kInterleaved, kAttention, kSharded, kSent, kGrouped},
     };
 }
 
@@ -120,7 +125,7 @@ std::string VerifyLayout::choices() const {
     if (pp > 1) {
         add(schedule);
     }
-    if (model != VerifyModel::kDense) {
+    if (model != VerifyModel::kDense && model != VerifyModel::kGpt) {
         if (ep > 1) {
             add(dispatch == std::string(kGathered) ? "all-gather" : "all-to-all");
         }

@@ -45,6 +45,7 @@ std::string VerifySession::workload_of(VerifyModel model) const {
         case VerifyModel::kGlobalLoss: return "toy-moe-global";
         case VerifyModel::kShared: return "toy-shared";
         case VerifyModel::kLatent: return "toy-latent";
+        case VerifyModel::kGpt: return "toy-gpt";
     }
     return "";
 }

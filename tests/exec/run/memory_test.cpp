@@ -89,7 +89,14 @@ models::Workload random_model(Rng& rng, bool mixture) {
         w.global_aux_loss = rng.below(2) == 1;
         w.shared_experts = static_cast<int>(rng.below(3));
     }
-    if (rng.below(3) == 0) {
+    if (!mixture) {
+        w.feed_forward = rng.below(2) == 1 ? models::FeedForward::kGelu : models::FeedForward::kSwiGlu;
+        w.biases = rng.below(3) == 0, w.learned_positions = rng.below(3) == 0;
+    }
+    if (!w.qk_norm && rng.below(2) == 1) {
+        w.norm = models::NormKind::kLayer;
+    }
+    if (!w.biases && w.norm == models::NormKind::kRms && rng.below(3) == 0) {
         w = latent(w, rng.below(2) == 1 ? 6 : 0);
     }
     return w;

@@ -67,6 +67,21 @@ TEST(SharedExpertLayouts, ep_with_every_optimizer) {
     }
 }
 
+TEST(GptLayouts, tp_splits_biases_but_those_of_its_sums) {
+    for (const bool sequence_parallel : {false, true}) {
+        expect_same_step(gpt_model(), split_plan(sequence_parallel));
+        expect_same_step(gpt_model(), recomputed(split_plan(sequence_parallel)));
+    }
+}
+
+TEST(GptLayouts, pp_in_every_order) { expect_same_step_in_every_order(deep(gpt_model())); }
+
+TEST(GptLayouts, layer_norms_of_experts) {
+    models::Workload w = shared_model();
+    w.norm = models::NormKind::kLayer;
+    expect_same_step_over_tp_and_ep(w);
+}
+
 TEST(TiedLayouts, both_ends_of_the_model_add_up_the_gradients_of_their_table_in_every_order) {
     models::Workload w = deep(dense_model());
     w.tied_embeddings = true;

@@ -52,6 +52,11 @@ TEST(Parameters, every_stage_holds_as_many_as_the_schedule_counts) {
     tied.tied_embeddings = true;
     expect_counts(run_inputs(tied, plan_of(1, 1, 2, 2, models::OptimizerSharding::kSharded)));
     expect_counts(run_inputs(tied, plan_of(2, 1, 2, 2, models::OptimizerSharding::kSharded)));
+    for (const bool sliced : {false, true}) {
+        models::Plan split = plan_of(2, 1, 1, 2, models::OptimizerSharding::kSharded);
+        split.sequence_parallel = sliced;
+        expect_counts(run_inputs(exec_fixture::gpt_model(), split));
+    }
     models::Workload plain = dense_model();
     plain.norm = models::NormKind::kNonParametric;
     expect_counts(run_inputs(plain, plan_of(2, 1, 1, 2, models::OptimizerSharding::kSharded)));

@@ -55,6 +55,8 @@ void expect_line(const std::vector<std::string>& lines, const std::string& line)
 
 TEST(Bindings, everything_of_the_trainers_models_is_bound) {
     EXPECT_EQ(findings(dense_model(), single_plan()), std::vector<std::string>{});
+    models::Workload gpt = testing_plans::workload("toy-gpt");
+    EXPECT_EQ(findings(gpt, single_plan()), std::vector<std::string>{});
     models::Plan plan = single_plan();
     plan.tp = plan.etp = plan.ep = plan.pp = 2;
     plan.sequence_parallel = true;
@@ -75,13 +77,11 @@ TEST(Bindings, models_that_have_no_kernels) {
         return findings(w, single_plan());
     };
     expect_line(with([](models::Workload& w) { w.biases = true; }),
-                "operation qkv_projection: biases of linear layers are not bound");
+                "operation expert_computation: biases of experts are not bound");
     expect_line(with([](models::Workload& w) { w.feed_forward = models::FeedForward::kGelu; }),
-                "operation activation: GELU is not bound, SwiGLU is");
-    expect_line(with([](models::Workload& w) { w.learned_positions = true; }),
-                "operation embedding: learned positions are not bound, rotary embedding is");
-    expect_line(with([](models::Workload& w) { w.norm = models::NormKind::kLayer; }),
-                "operation attention_norm: layer norm with parameters is not bound");
+                "operation expert_computation: experts with GELU are not bound, with SwiGLU they are");
+    expect_line(with([](models::Workload& w) { w.qk_norm = true, w.norm = models::NormKind::kLayer; }),
+                "operation qk_norm: queries and keys are normalised by RMS norms only");
     expect_line(with([](models::Workload& w) { w.head_size = 15; }),
                 "operation rotary_embedding: head_size 15 is odd: dimensions are turned in pairs");
     const auto latent = with([](models::Workload& w) {

@@ -53,6 +53,15 @@ void qk_norm(models::Workload& w, models::Plan&) { w.qk_norm = true; }
 void global_loss(models::Workload& w, models::Plan&) { w.global_aux_loss = true; }
 void layer_norm(models::Workload& w, models::Plan&) { w.norm = models::NormKind::kNonParametric; }
 void dense_first(models::Workload& w, models::Plan&) { w.first_dense_layers = 1, w.intermediate_size = 12; }
+void shared(models::Workload& w, models::Plan&) { w.shared_experts = 2; }
+/// Mean widths of queries and values are whole numbers, as recorded sizes are.
+void latent_queries(models::Workload& w, models::Plan&) { w = exec_fixture::latent(w, 6), w.value_head_size = 4; }
+void latent_keys(models::Workload& w, models::Plan&) { w = exec_fixture::latent(w, 0), w.value_head_size = 2; }
+void tied(models::Workload& w, models::Plan&) { w.tied_embeddings = true; }
+void gpt(models::Workload& w, models::Plan&) {
+    w.norm = models::NormKind::kLayer, w.feed_forward = models::FeedForward::kGelu;
+    w.biases = w.learned_positions = w.tied_embeddings = true;
+}
 void learned(models::Workload&, models::Plan& p) { p.routing.kind = models::RoutingDistribution::kLearned; }
 
 constexpr auto kReplicated = models::OptimizerSharding::kReplicated, kSharded = models::OptimizerSharding::kSharded,
@@ -71,6 +80,15 @@ std::vector<AgreementCase> dense_cases() {
             dense("tp2", {tp(2), qk_norm}),
             dense("tp2_sliced", {tp(2, true), qk_norm}),
             dense("tp2_sliced_recompute_bf16", {tp(2, true), recompute(true, true, true), bf16(), qk_norm}),
+            dense("gpt", {gpt}),
+            dense("gpt_tp2_sliced_bf16", {gpt, tp(2, true), bf16()}),
+            dense("gpt_tp2_pp2_zb_h1_recompute",
+                  {gpt, tp(2), pp(2, models::ScheduleKind::kZbH1), recompute(true, true, true), dp(2, kSharded)}),
+            dense("tied", {tied}),
+            dense("tied_pp2_dp2_bf16", {tied, pp(2, models::ScheduleKind::kZbH1), dp(2, kSharded), bf16()}),
+            dense("tied_tp2_pp3", {tied, tp(2), pp(3, models::ScheduleKind::k1f1b)}),
+            dense("latent", {latent_keys}),
+            dense("latent_tp2_sliced_bf16", {latent_keys, tp(2, true), bf16()}),
             dense("pp2_gpipe", {pp(2, models::ScheduleKind::kGpipe)}),
             dense("pp2_virtual", {pp(2, models::ScheduleKind::kInterleaved1f1b, 2)}),
             dense("pp2_zb_h1_recompute", {pp(2, models::ScheduleKind::kZbH1), recompute(true, true, true), bf16()}),
@@ -118,6 +136,15 @@ std::vector<AgreementCase> mixture_cases() {
             mixture("tp2_pp2_v_min", {tp(2), pp(2, models::ScheduleKind::kVMin, 2), recompute(true, true, true)}),
             mixture("layer_norm_tp2_pp2_ep2",
                     {layer_norm, tp(2), pp(2, models::ScheduleKind::kGpipe), ep(2, kGathered, kLoop), dp(2, kSharded)}),
+            mixture("shared", {shared}),
+            mixture("shared_tp2_ep2", {shared, tp(2), ep(2, kToAll, kFused), bf16()}),
+            mixture("shared_tp2_sliced_pp2_zb_h1",
+                    {shared, tp(2, true), pp(2, models::ScheduleKind::kZbH1), ep(2, kGathered, kGrouped)}),
+            mixture("shared_recompute_dense_first",
+                    {shared, dense_first, tp(2, true), recompute(true, true, true), ep(2, kToAll, kLoop)}),
+            mixture("latent_shared_tp2_pp2_zb_h1", {latent_queries, shared, tp(2), pp(2, models::ScheduleKind::kZbH1)}),
+            mixture("latent_recompute_tp2_sliced",
+                    {latent_queries, tp(2, true), recompute(true, true, true), ep(2, kToAll, kFused)}),
             mixture("learned", {learned, ep(2, kToAll, kGrouped)}),
             mixture("learned_bf16", {learned, bf16()})};
 }

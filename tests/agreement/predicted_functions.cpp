@@ -137,8 +137,34 @@ class Functions {
         }
     }
 
+    /// Of biases, and of learned positions, which are one for every row of sequences: what the sum over tp is to have
+    /// once is added by the first rank of a tp group.
+    bool add_biases(const models::CpuCall& c) {
+        using schedule::OpKind;
+        const bool is_first = is(OpKind::kQkvProjection) || is(OpKind::kGateUpProjection);
+        const bool is_last = is(OpKind::kAttentionOutput) || is(OpKind::kDownProjection) || is(OpKind::kEmbedding);
+        if (!is_first && !is_last) {
+            return false;
+        }
+        const double rows = is(OpKind::kEmbedding) ? on_.run.plan.micro_batch_size : on_.tokens();
+        if (c.kernel == models::CpuKernel::kAdd && (is_first || speaks())) {
+            add("add_bias", rows, c.columns / rows);
+        }
+        if (c.kernel == models::CpuKernel::kSquareSums) {
+            add("bias_gradient", c.rows, c.columns);
+        }
+        return c.kernel == models::CpuKernel::kAdd || c.kernel == models::CpuKernel::kSquareSums;
+    }
+
     /// Laws that stand for another function of as many elements.
     bool add_elementwise(const models::CpuCall& c) {
+        if (add_biases(c)) {
+            return true;
+        }
+        if (is(schedule::OpKind::kActivation) && workload().feed_forward == models::FeedForward::kGelu) {
+            add(on_.forward() ? "gelu_forward" : "gelu_backward", c.rows, c.columns);
+            return true;
+        }
         if (c.kernel == models::CpuKernel::kAdd && is(schedule::OpKind::kRouter)) {
             add("round_logits", 1, c.columns);
             return true;

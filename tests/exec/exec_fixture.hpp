@@ -41,6 +41,26 @@ inline models::Workload mixture_model() {
     return w;
 }
 
+/// Latent attention in place of a model's own: queries whole where q_rank is 0.
+inline models::Workload latent(models::Workload w, int q_rank) {
+    w.name += "-latent";
+    w.attention = models::AttentionKind::kLatent;
+    w.kv_heads = w.heads;
+    w.qk_norm = false;
+    w.q_rank = q_rank, w.kv_rank = 5, w.rope_head_size = 2, w.value_head_size = 3;
+    return w;
+}
+
+/// As GPT-3 is: layer norms, GELU, biases, learned positions, one table for both ends.
+inline models::Workload gpt_model() {
+    models::Workload w = dense_model();
+    w.name = "tiny-gpt";
+    w.kv_heads = w.heads;
+    w.norm = models::NormKind::kLayer, w.feed_forward = models::FeedForward::kGelu;
+    w.biases = w.learned_positions = w.tied_embeddings = true;
+    return w;
+}
+
 /// One rank, two micro-batches of two sequences, fp32, nothing recomputed, uniform routing.
 inline models::Plan single_plan() {
     models::Plan p;
@@ -182,10 +202,11 @@ void collect_gradients(const exec::Rank<P>& rank, Tensors& tensors) {
     }
 }
 
-/// What a step leaves: the loss's parts summed over ranks, gradients of whole tensors (those of the batch), and by
-/// rank what its arena holds and held, and its counts.
+/// What a step leaves: the loss's parts summed over ranks, the norm of gradients that all ranks know, gradients of
+/// whole tensors (those of the batch), and by rank what its arena holds and held, and its counts.
 struct StepResult {
     exec::LossParts loss;
+    double gradient_norm = 0;
     Tensors gradients;
     std::vector<schedule::LabelBytes> live, peaks, at_peak;
     std::vector<std::vector<exec::OperationCount>> counts;
@@ -208,6 +229,7 @@ StepResult one_step(const exec::RunInputs& run, const std::function<void(TestRan
         const std::scoped_lock lock(mutex);
         const auto rank = static_cast<std::size_t>(communicator.world_rank());
         losses[rank] = test.rank.loss;
+        result.gradient_norm = test.rank.gradient_norm;
         collect_gradients(test.rank, result.gradients);
         result.live[rank] = test.arena.live();
         result.peaks[rank] = test.arena.peaks();

@@ -7,6 +7,7 @@
 namespace auspex::state_fixture {
 
 using exec_fixture::dense_model;
+using exec_fixture::latent;
 using exec_fixture::mixture_model;
 using exec_fixture::run_inputs;
 using exec_fixture::single_plan;
@@ -20,6 +21,12 @@ inline models::Workload every_tensor_model() {
     models::Workload w = mixture_model();
     w.layers = 3, w.first_dense_layers = 1, w.intermediate_size = 12;
     w.qk_norm = true;
+    return w;
+}
+
+inline models::Workload shared_model() {
+    models::Workload w = every_tensor_model();
+    w.shared_experts = 2;
     return w;
 }
 

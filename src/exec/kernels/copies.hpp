@@ -13,6 +13,14 @@ void copy_values(std::size_t count, const T* from, T* to) {
     record_call("copy", 1, count * sizeof(T));
     std::copy_n(from, count, to);
 }
+/// `width` columns of every row; rows are ld_from and ld_to elements apart.
+template <typename T>
+void copy_columns(std::size_t rows, std::size_t width, const T* from, std::size_t ld_from, T* to, std::size_t ld_to) {
+    record_call("copy", 1, rows * width * sizeof(T));
+    for (std::size_t row = 0; row < rows; ++row) {
+        std::copy_n(from + row * ld_from, width, to + row * ld_to);
+    }
+}
 template <typename T>
 void clear_values(std::span<T> values) {
     record_call("zero", 1, values.size_bytes());

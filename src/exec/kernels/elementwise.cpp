@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <numbers>
 #include <type_traits>
 #include <vector>
 
@@ -39,6 +40,66 @@ void swiglu_backward(std::size_t rows, std::size_t width, const V* gate_up, cons
             d_gates[i] = stored<V>(upstream * up * sigmoid * (1 + gate * (1 - sigmoid)));
             d_ups[i] = stored<V>(upstream * gate * sigmoid);
         }
+    }
+}
+
+namespace {
+
+/// Of gelu(x) = x sigmoid(2 u).
+template <typename R>
+struct GeluParts {
+    R sigmoid, slope;  ///< sigmoid(2 u), and 2 u's derivative
+};
+template <typename R>
+GeluParts<R> gelu_parts(R x) {
+    constexpr R kScale = static_cast<R>(2 * std::numbers::inv_sqrtpi * std::numbers::sqrt2),
+                kCube = static_cast<R>(0.044715);
+    const R squared = x * x;
+    return {1 / (1 + exponential(-kScale * x * (1 + kCube * squared))), kScale * (1 + 3 * kCube * squared)};
+}
+
+}  // namespace
+
+template <typename V>
+void gelu_forward(std::size_t rows, std::size_t width, const V* x, V* y) {
+    record_call("gelu_forward", rows, width);
+    for (std::size_t i = 0; i < rows * width; ++i) {
+        y[i] = stored<V>(real(x[i]) * gelu_parts(real(x[i])).sigmoid);
+    }
+}
+
+template <typename V>
+void gelu_backward(std::size_t rows, std::size_t width, const V* x, const V* dy, V* dx) {
+    record_call("gelu_backward", rows, width);
+    for (std::size_t i = 0; i < rows * width; ++i) {
+        const auto [sigmoid, slope] = gelu_parts(real(x[i]));
+        dx[i] = stored<V>(real(dy[i]) * sigmoid * (1 + real(x[i]) * slope * (1 - sigmoid)));
+    }
+}
+
+template <typename V>
+void add_bias(std::size_t rows, std::size_t width, const V* bias, V* y) {
+    record_call("add_bias", rows, width);
+    for (std::size_t row = 0; row < rows; ++row) {
+        V* const to = y + row * width;
+        for (std::size_t i = 0; i < width; ++i) {
+            to[i] = stored<V>(real(to[i]) + real(bias[i]));
+        }
+    }
+}
+
+template <typename V, typename G>
+void bias_gradient(std::size_t rows, std::size_t width, const V* dy, G* gradient) {
+    record_call("bias_gradient", rows, width);
+    std::vector<RealOf<V>> sums(width);
+    for (std::size_t row = 0; row < rows; ++row) {
+        const V* const from = dy + row * width;
+        for (std::size_t i = 0; i < width; ++i) {
+            sums[i] += real(from[i]);
+        }
+    }
+    for (std::size_t i = 0; i < width; ++i) {
+        gradient[i] = stored<G>(real(gradient[i]) + sums[i]);
     }
 }
 
@@ -141,22 +202,26 @@ void embedding_backward(std::size_t rows, std::size_t width, const std::int32_t*
 #define AUSPEX_ELEMENTWISE(V)                                                                                 \
     template void swiglu_forward(std::size_t, std::size_t, const V*, V*);                                     \
     template void swiglu_backward(std::size_t, std::size_t, const V*, const V*, V*);                          \
+    template void gelu_forward(std::size_t, std::size_t, const V*, V*);                                       \
+    template void gelu_backward(std::size_t, std::size_t, const V*, const V*, V*);                            \
+    template void add_bias(std::size_t, std::size_t, const V*, V*);                                           \
     template void add(std::size_t, const V*, const V*, V*);                                                   \
     template bool all_finite(std::size_t, const V*);                                                          \
     template double square_sum(std::size_t, const V*);                                                        \
     template void embedding_forward(std::size_t, std::size_t, const std::int32_t*, std::int32_t, std::size_t, \
                                     const V*, V*);
-#define AUSPEX_EMBEDDING_GRADIENT(V, G)                                                                        \
+#define AUSPEX_GRADIENT(V, G)                                                                                  \
+    template void bias_gradient(std::size_t, std::size_t, const V*, G*);                                       \
     template void embedding_backward(std::size_t, std::size_t, const std::int32_t*, std::int32_t, std::size_t, \
                                      const V*, G*);
 AUSPEX_ELEMENTWISE(float)
 AUSPEX_ELEMENTWISE(double)
 AUSPEX_ELEMENTWISE(Bf16)
-AUSPEX_EMBEDDING_GRADIENT(float, float)
-AUSPEX_EMBEDDING_GRADIENT(double, double)
-AUSPEX_EMBEDDING_GRADIENT(Bf16, Bf16)
-AUSPEX_EMBEDDING_GRADIENT(Bf16, float)
+AUSPEX_GRADIENT(float, float)
+AUSPEX_GRADIENT(double, double)
+AUSPEX_GRADIENT(Bf16, Bf16)
+AUSPEX_GRADIENT(Bf16, float)
 #undef AUSPEX_ELEMENTWISE
-#undef AUSPEX_EMBEDDING_GRADIENT
+#undef AUSPEX_GRADIENT
 
 }  // namespace auspex::exec

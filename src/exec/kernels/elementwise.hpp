@@ -13,6 +13,18 @@ void swiglu_forward(std::size_t rows, std::size_t width, const V* gate_up, V* pr
 /// d_gate_up[rows, 2 width] (written) from d_product[rows, width].
 template <typename V>
 void swiglu_backward(std::size_t rows, std::size_t width, const V* gate_up, const V* d_product, V* d_gate_up);
+/// y[rows, width] = gelu(x) = x sigmoid(2 u), u = sqrt(2 / pi) (x + 0.044715 x^3): the tanh form of GPT-2.
+template <typename V>
+void gelu_forward(std::size_t rows, std::size_t width, const V* x, V* y);
+/// dx (written) from dy.
+template <typename V>
+void gelu_backward(std::size_t rows, std::size_t width, const V* x, const V* dy, V* dx);
+/// y[row] += bias[width], for every row.
+template <typename V>
+void add_bias(std::size_t rows, std::size_t width, const V* bias, V* y);
+/// gradient[width] += sum over rows of dy, rounded once.
+template <typename V, typename G>
+void bias_gradient(std::size_t rows, std::size_t width, const V* dy, G* gradient);
 /// sum = a + b; sum may be a or b.
 template <typename V>
 void add(std::size_t count, const V* a, const V* b, V* sum);

@@ -23,12 +23,12 @@ void linear_forward(std::size_t rows, std::size_t out, std::size_t in, const X* 
     record_call("linear_forward", rows, out, in);
     gemm(Transpose::kNo, Transpose::kYes, rows, out, in, x, in, w, in, y, out, false);
 }
-/// dx[rows, in] (+)= dy[rows, out] w[out, in]
+/// dx[rows, in] (+)= dy[rows, out] w[out, in]; rows of dx are `ld_dx` elements apart, 0: in
 template <typename DY, typename W, typename DX>
 void linear_input_gradient(std::size_t rows, std::size_t out, std::size_t in, const DY* dy, const W* w, DX* dx,
-                           bool accumulate = false) {
+                           bool accumulate = false, std::size_t ld_dx = 0) {
     record_call("linear_input_gradient", rows, in, out);
-    gemm(Transpose::kNo, Transpose::kNo, rows, in, out, dy, out, w, in, dx, in, accumulate);
+    gemm(Transpose::kNo, Transpose::kNo, rows, in, out, dy, out, w, in, dx, ld_dx == 0 ? in : ld_dx, accumulate);
 }
 /// dw[out, in] += dy[rows, out]^T x[rows, in]
 template <typename DY, typename X, typename G>

@@ -58,7 +58,7 @@ template <typename V, typename R = RealOf<V>>
 RowScale<R> row_scale(models::NormKind kind, std::size_t width, double epsilon, const V* x) {
     const R count = static_cast<R>(width);
     R mean = 0;
-    if (kind == models::NormKind::kNonParametric) {
+    if (kind != models::NormKind::kRms) {
         mean = sum_of<R>(width, [x](std::size_t i) { return real(x[i]); }) / count;
     }
     const R squares = sum_of<R>(width, [x, mean](std::size_t i) {
@@ -69,8 +69,7 @@ RowScale<R> row_scale(models::NormKind kind, std::size_t width, double epsilon, 
 }
 
 void check_kind(models::NormKind kind, bool weighted) {
-    AUSPEX_CHECK(kind == models::NormKind::kRms || kind == models::NormKind::kNonParametric, "a norm without a kernel");
-    AUSPEX_CHECK(weighted == (kind == models::NormKind::kRms), "RMS norm has a weight, the other none");
+    AUSPEX_CHECK(weighted == (kind != models::NormKind::kNonParametric), "only a norm with parameters has a weight");
 }
 
 /// 1 / sqrt(sum / whole_width + epsilon)
@@ -92,6 +91,12 @@ void norm_forward(models::NormKind kind, std::size_t rows, std::size_t width, do
         const V* const from = x + row * width;
         V* const to = y + row * width;
         const auto [mean, inverse] = row_scale(kind, width, epsilon, from);
+        if (kind == models::NormKind::kLayer) {
+            for (std::size_t i = 0; i < width; ++i) {
+                to[i] = stored<V>((real(from[i]) - mean) * inverse * w[i] + real(weight[width + i]));
+            }
+            continue;
+        }
         for (std::size_t i = 0; i < width; ++i) {
             to[i] = stored<V>((real(from[i]) - mean) * inverse * w[i]);
         }
@@ -105,7 +110,8 @@ void norm_backward(models::NormKind kind, std::size_t rows, std::size_t width, d
     check_kind(kind, weight != nullptr);
     using R = RealOf<V>;
     const R* const w = widened_weight(width, weight);
-    R* const sums = gradient_sums<R>(width);
+    const bool has_bias = kind == models::NormKind::kLayer;
+    R* const sums = gradient_sums<R>(has_bias ? 2 * width : width);
     const R count = static_cast<R>(width);
     for (std::size_t row = 0; row < rows; ++row) {
         const V *const from = x + row * width, *const upstream = dy + row * width;
@@ -117,18 +123,21 @@ void norm_backward(models::NormKind kind, std::size_t rows, std::size_t width, d
         // removed.
         const R along = sum_of<R>(width, [=](std::size_t i) { return real(upstream[i]) * w[i] * normal(i); }) / count;
         R level = 0;
-        if (kind == models::NormKind::kNonParametric) {
-            level = sum_of<R>(width, [=](std::size_t i) { return real(upstream[i]); }) / count;
+        if (kind != models::NormKind::kRms) {
+            level = sum_of<R>(width, [=](std::size_t i) { return real(upstream[i]) * w[i]; }) / count;
         }
         for (std::size_t i = 0; i < width; ++i) {
             sums[i] += real(upstream[i]) * normal(i);
+        }
+        for (std::size_t i = 0; has_bias && i < width; ++i) {
+            sums[width + i] += real(upstream[i]);
         }
         for (std::size_t i = 0; i < width; ++i) {
             to[i] = stored<V>(inverse * (real(upstream[i]) * w[i] - level - normal(i) * along));
         }
     }
     if (weight_gradient != nullptr) {
-        add_gradient(width, sums, weight_gradient);
+        add_gradient(has_bias ? 2 * width : width, sums, weight_gradient);
     }
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// @file RMS norm and layer norm without parameters, of rows and of queries and keys.
+/// @file RMS norm and layer norm, of rows and of queries and keys.
 #include <cstddef>
 
 #include "exec/kernels/scalar.hpp"
@@ -7,12 +7,12 @@
 
 namespace auspex::exec {
 
-/// y = x / sqrt(mean(x^2) + epsilon) * weight (kRms), or (x - mean) / sqrt(variance + epsilon) (kNonParametric, weight
-/// null). Rows of `width`.
+/// y = x / sqrt(mean(x^2) + epsilon) * weight (kRms), or (x - mean) / sqrt(variance + epsilon), as it is
+/// (kNonParametric, weight null) or * weight + bias (kLayer; the biases lie behind the weights). Rows of `width`.
 template <typename V>
 void norm_forward(models::NormKind kind, std::size_t rows, std::size_t width, double epsilon, const V* x,
                   const V* weight, V* y);
-/// dx (written) and weight_gradient (added to; null with kNonParametric) from dy.
+/// dx (written) and weight_gradient (added to; laid out as weight is, null with kNonParametric) from dy.
 template <typename V, typename G>
 void norm_backward(models::NormKind kind, std::size_t rows, std::size_t width, double epsilon, const V* x,
                    const V* weight, const V* dy, V* dx, G* weight_gradient);

@@ -41,6 +41,12 @@ const Angles<R>& angles_of(std::size_t sequence, std::size_t head_size, double t
 template <typename V>
 void rotate(std::size_t rows, std::size_t sequence, std::size_t heads, std::size_t head_size, double theta, V* x,
             std::size_t ldx, bool inverse) {
+    rotate_apart(rows, sequence, heads, head_size, head_size, theta, x, ldx, inverse);
+}
+
+template <typename V>
+void rotate_apart(std::size_t rows, std::size_t sequence, std::size_t heads, std::size_t head_size, std::size_t apart,
+                  double theta, V* x, std::size_t ldx, bool inverse) {
     record_call("rotate", rows, heads * head_size, head_size);
     using R = RealOf<V>;
     const Angles<R>& angles = angles_of<R>(sequence, head_size, theta);
@@ -51,7 +57,7 @@ void rotate(std::size_t rows, std::size_t sequence, std::size_t heads, std::size
         const R *const cosines = angles.cosines.data() + position * half, *const sines =
                                                                               angles.sines.data() + position * half;
         for (std::size_t head = 0; head < heads; ++head) {
-            V *const first = x + row * ldx + head * head_size, *const second = first + half;
+            V *const first = x + row * ldx + head * apart, *const second = first + half;
             for (std::size_t i = 0; i < half; ++i) {
                 const R a = real(first[i]), b = real(second[i]), sine = sign * sines[i];
                 first[i] = stored<V>(a * cosines[i] - b * sine);
@@ -61,8 +67,13 @@ void rotate(std::size_t rows, std::size_t sequence, std::size_t heads, std::size
     }
 }
 
-template void rotate(std::size_t, std::size_t, std::size_t, std::size_t, double, float*, std::size_t, bool);
-template void rotate(std::size_t, std::size_t, std::size_t, std::size_t, double, double*, std::size_t, bool);
-template void rotate(std::size_t, std::size_t, std::size_t, std::size_t, double, Bf16*, std::size_t, bool);
+#define AUSPEX_ROTATE(V)                                                                                     \
+    template void rotate(std::size_t, std::size_t, std::size_t, std::size_t, double, V*, std::size_t, bool); \
+    template void rotate_apart(std::size_t, std::size_t, std::size_t, std::size_t, std::size_t, double, V*,  \
+                               std::size_t, bool);
+AUSPEX_ROTATE(float)
+AUSPEX_ROTATE(double)
+AUSPEX_ROTATE(Bf16)
+#undef AUSPEX_ROTATE
 
 }  // namespace auspex::exec

@@ -20,7 +20,7 @@ struct Attention : SublayerContext<P, AttentionTensors<P>> {
         if (current.forward()) {
             tensors.qkv = this->template kept<V>(s.t * s.qkv);
         }
-        run_first_linear(rank, current, tensors, s.qkv, slots.qkv, tensors.qkv);
+        run_first_linear(rank, current, tensors, s.qkv, {slots.qkv, slots.qkv_bias}, tensors.qkv);
     }
 
     /// Forward: squares; backward: products. Of this rank's columns.
@@ -92,11 +92,13 @@ struct Attention : SublayerContext<P, AttentionTensors<P>> {
     }
 
     void attention_output() {
-        run_last_linear(rank, current, tensors, tensors.output, s.q, slots.attention_output);
+        run_last_linear(rank, current, tensors, tensors.output, s.value(),
+                        {slots.attention_output, slots.attention_output_bias});
         if (current.forward()) {
             this->finish(false, [&] {
                 tensors.qkv.reset(), tensors.sums.reset(), tensors.qk.reset();
                 tensors.lse.reset(), tensors.output.reset();
+                tensors.latent = {};
             });
         }
     }

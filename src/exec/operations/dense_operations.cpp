@@ -18,24 +18,27 @@ struct DenseFeedForward : SublayerContext<P, FeedForwardTensors<P>> {
 
     void gate_up_projection() {
         if (current.forward()) {
-            tensors.gate_up = this->template kept<V>(s.t * 2 * s.inner);
+            tensors.gate_up = this->template kept<V>(s.t * s.gates * s.inner);
         }
-        run_first_linear(rank, current, tensors, 2 * s.inner, slots.gate_up, tensors.gate_up);
+        run_first_linear(rank, current, tensors, s.gates * s.inner, {slots.gate_up, slots.gate_up_bias},
+                         tensors.gate_up);
     }
 
     void activation() {
         if (current.forward()) {
             tensors.product = this->template kept<V>(s.t * s.inner);
-            swiglu_forward(s.t, s.inner, tensors.gate_up.data(), tensors.product.data());
+            const auto activate = s.gates == 2 ? swiglu_forward<V> : gelu_forward<V>;
+            activate(s.t, s.inner, tensors.gate_up.data(), tensors.product.data());
         } else {
-            running.upstream = this->template workspace<V>(s.t * 2 * s.inner);
-            swiglu_backward(s.t, s.inner, tensors.gate_up.data(), running.x.data(), running.upstream.data());
+            const auto differentiate = s.gates == 2 ? swiglu_backward<V> : gelu_backward<V>;
+            running.upstream = this->template workspace<V>(s.t * s.gates * s.inner);
+            differentiate(s.t, s.inner, tensors.gate_up.data(), running.x.data(), running.upstream.data());
             running.x.reset();
         }
     }
 
     void down_projection() {
-        run_last_linear(rank, current, tensors, tensors.product, s.inner, slots.down);
+        run_last_linear(rank, current, tensors, tensors.product, s.inner, {slots.down, slots.down_bias});
         if (current.forward()) {
             this->finish(false, [&] { tensors.gate_up.reset(), tensors.product.reset(); });
         }

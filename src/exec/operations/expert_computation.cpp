@@ -94,7 +94,9 @@ void compute_with_tokens_backward(ExpertContext<P>& on) {
     }
     on.x.d_product.reset();
     on.x.d_permuted.reset();
-    on.running.gathered_g.reset();
+    if (!on.has_shared()) {
+        on.running.gathered_g.reset();
+    }
     on.running.x.reset();
     if (!on.gathered()) {  // nothing to exchange: the block's input gradient is here
         on.running.x = std::move(on.x.d_tokens);
@@ -132,9 +134,10 @@ void weight_gradients(ExpertContext<P>& on) {
     expert_weight_gradients(on.kernels, on.expert_shape(), rows.data(), std::as_const(on.x.product).data(),
                             std::as_const(on.x.d_rows).data(), std::as_const(on.x.d_gate_up).data(),
                             on.rank.weights.experts_gradient.data() + on.slots.experts);
-    on.x.d_rows.reset();
-    on.x.d_gate_up.reset();
-    if (on.current.has_waited()) {
+    if (!on.current.has_waited()) {
+        on.x.d_rows.reset();
+        on.x.d_gate_up.reset();
+    } else if (!on.has_shared()) {
         on.tensors = {};
     }
 }
@@ -217,7 +220,9 @@ void output_reduction(ExpertContext<P>& on) {
         on.x.d_weights = on.template workspace<typename P::Real>(s.t * s.top_k);
         sum_rows_backward(on.kernels, of, of.rows(), s.h, sums_gradient(on), rows, on.weights(), on.x.d_sent.data(),
                           on.x.d_weights.data());
-        on.running.gathered_g.reset();
+        if (!on.has_shared()) {
+            on.running.gathered_g.reset();
+        }
     } else {
         make_sum_gradients(on);
         sum_rows_backward(on.kernels, of, of.rows(), s.h, sums_gradient(on), rows, on.weights(), on.x.d_rows.data(),

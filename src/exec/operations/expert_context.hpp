@@ -22,6 +22,8 @@ struct ExpertContext : SublayerContext<P, FeedForwardTensors<P>> {
 
     /// Tokens, choices and weights of all ep ranks are here.
     [[nodiscard]] bool gathered() const { return s.ep > 1 && !s.all_to_all; }
+    /// Shared experts read the block's output gradient behind the routed ones, and have the last gradients of weights.
+    [[nodiscard]] bool has_shared() const { return s.shared_inner > 0; }
     /// The loop without all-to-all: outputs' gradients are among its experts' kernels.
     [[nodiscard]] bool loop_with_sums() const { return kernels == models::ExpertKernels::kLoop && !s.all_to_all; }
     [[nodiscard]] std::size_t slot_count() const { return (s.all_to_all ? s.t : s.gathered) * s.top_k; }
@@ -29,7 +31,8 @@ struct ExpertContext : SublayerContext<P, FeedForwardTensors<P>> {
 
     /// The block's input [t, h].
     [[nodiscard]] const V* input() const {
-        const bool only_in_tokens = gathered() && s.sequence_parallel && tensors.gathered_norm.empty();
+        const bool only_in_tokens =
+            gathered() && s.sequence_parallel && tensors.gathered_norm.empty() && rank.running.saved.empty();
         return only_in_tokens ? x.tokens.data() + ep_rank() * s.t * s.h : sublayer_input<P>(rank, tensors);
     }
     /// Of the tokens that are counted here: the gathered ones, or with all-to-all (or one ep rank) the rank's own.
@@ -64,7 +67,10 @@ struct ExpertContext : SublayerContext<P, FeedForwardTensors<P>> {
     }
 
     void leave() const {
-        this->finish(s.ep == 1 && !this->recomputes, [&] { x = {}; });
+        this->finish(s.ep == 1 && !this->recomputes, [&] {
+            x = {};
+            tensors.gate_up.reset(), tensors.product.reset();
+        });
     }
 };
 
@@ -83,5 +89,11 @@ template <class P>
 void expert_computation(ExpertContext<P>& on);
 template <class P>
 void output_reduction(ExpertContext<P>& on);
+
+// shared_experts.cpp
+template <class P>
+void shared_expert(ExpertContext<P>& on);
+template <class P>
+void shared_expert_sum(ExpertContext<P>& on);
 
 }  // namespace auspex::exec

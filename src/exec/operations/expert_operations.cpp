@@ -172,6 +172,8 @@ bool run_expert_operation(Rank<P>& rank, const CurrentOperation& current) {
         case schedule::OpKind::kExpertComputation: return run(expert_computation<P>);
         case schedule::OpKind::kOutputReduction: return run(output_reduction<P>);
         case schedule::OpKind::kTokenReturn: return run(token_return<P>);
+        case schedule::OpKind::kSharedExpert: return run(shared_expert<P>);
+        case schedule::OpKind::kSharedExpertSum: return run(shared_expert_sum<P>);
         default: return false;
     }
 }

@@ -63,12 +63,18 @@ struct Head {
             x = Buffer<V>(*rank.arena, label, s.t * s.h);
             embedding_forward(s.t, s.h, tokens.data(), first_token(), s.vocabulary,
                               weight_at(rank, rank.table.embedding), x.data());
+            if (rank.workload().learned_positions && rank.coordinates.tp == 0) {  // the sum over tp has them once
+                add_bias(s.sequences, s.sequence * s.h, weight_at(rank, rank.table.positions), x.data());
+            }
             pass.router_logits = make_router_logits(rank, current.layers.last);
             return;
         }
         const Buffer<V>& gradient = s.sequence_parallel ? running.x : running.g;
         embedding_backward(s.t, s.h, tokens.data(), first_token(), s.vocabulary, gradient.data(),
                            gradient_at(rank, rank.table.embedding));
+        if (rank.workload().learned_positions) {
+            bias_gradient(s.sequences, s.sequence * s.h, gradient.data(), gradient_at(rank, rank.table.positions));
+        }
         running.x.reset(), running.g.reset();
         pass.router_logits.reset();
     }

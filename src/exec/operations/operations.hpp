@@ -5,6 +5,10 @@
 
 namespace auspex::exec {
 
+// latent_attention.cpp: kQueryDown, kKeyValueDown, kQueryUp, kKeyValueUp; of models with latent attention also kQkNorm,
+// kRotaryEmbedding and kAttention, so that it is to be asked first.
+template <class P>
+[[nodiscard]] bool run_latent_operation(Rank<P>& rank, const CurrentOperation& current);
 // attention_operations.cpp: kAttentionNorm, kQkvProjection, kQkNormSums, kQkNorm, kRotaryEmbedding, kAttention,
 // kAttentionOutput.
 template <class P>
@@ -14,7 +18,7 @@ template <class P>
 template <class P>
 [[nodiscard]] bool run_feed_forward_operation(Rank<P>& rank, const CurrentOperation& current);
 // expert_operations.cpp: kRouter, kRouterTopK, kTokenCommunication, kTokenCounting, kIndexGeneration,
-// kExpertComputation, kOutputReduction, kTokenReturn.
+// kExpertComputation, kOutputReduction, kTokenReturn, kSharedExpert, kSharedExpertSum.
 template <class P>
 [[nodiscard]] bool run_expert_operation(Rank<P>& rank, const CurrentOperation& current);
 // head_operations.cpp: kEmbedding, kFinalNorm, kLmHead, kCrossEntropy.
@@ -26,9 +30,9 @@ template <class P>
 // pipeline_messages.cpp: kSendForward, kReceiveForward, kSendBackward, kReceiveBackward.
 template <class P>
 [[nodiscard]] bool run_message(Rank<P>& rank, const CurrentOperation& current);
-// step_operations.cpp: kGradientCheck, kGradientTpAllReduce, kGradientEpAllReduce, kGradientReduceExperts,
-// kGradientReduceDense, kGradientNorm, kGradientNormAllReduce, kOptimizerUpdate, kParameterGatherExperts,
-// kParameterGatherDense, kWorldAllReduce, kHostSync, kBarrier, kStepHost.
+// step_operations.cpp: kGradientCheck, kTiedEmbeddingAllReduce, kGradientTpAllReduce, kGradientEpAllReduce,
+// kGradientReduceExperts, kGradientReduceDense, kGradientNorm, kGradientNormAllReduce, kOptimizerUpdate,
+// kParameterGatherExperts, kParameterGatherDense, kWorldAllReduce, kHostSync, kBarrier, kStepHost.
 template <class P>
 [[nodiscard]] bool run_step_operation(Rank<P>& rank, const CurrentOperation& current);
 

@@ -114,6 +114,21 @@ void reduce_gradients(Rank<P>& rank, const schedule::Operation& op, bool experts
     }
 }
 
+/// Both ends of the model add the other's gradient of the table to their own: the same bits on both.
+template <class P>
+void exchange_tied_gradient(Rank<P>& rank, const schedule::Operation& op) {
+    using G = typename P::Gradient;
+    const bool has_embedding = rank.table.embedding != LayerSlots::kNone;
+    const std::size_t slot = has_embedding ? rank.table.embedding : rank.table.lm_head;
+    const std::span<G> own = rank.weights.dense_gradient.span().subspan(slot, rank.shapes.vocabulary * rank.shapes.h);
+    const std::span<const std::byte> parts[] = {std::as_bytes(own)};
+    const int behind_passes = (schedule::last_virtual_stage_of(rank.plan()) + 1) * rank.plan().micro_batches * 2;
+    Buffer<G> other(*rank.arena, schedule::MemoryLabel::kCommunication, own.size());
+    rank.communicator->send(op.group, parts, behind_passes);
+    rank.communicator->receive(op.group, std::as_writable_bytes(other.span()), behind_passes);
+    add<G>(own.size(), own.data(), other.data(), own.data());
+}
+
 template <class P>
 void gather_parameters(Rank<P>& rank, const schedule::Operation& op, bool experts) {
     using V = typename P::Value;
@@ -147,6 +162,7 @@ bool run_step_operation(Rank<P>& rank, const CurrentOperation& current) {
     const schedule::Operation& op = current.op;
     switch (op.kind) {
         case schedule::OpKind::kGradientCheck: check_gradients(rank); return true;
+        case schedule::OpKind::kTiedEmbeddingAllReduce: exchange_tied_gradient(rank, op); return true;
         case schedule::OpKind::kGradientTpAllReduce: sum_over_tp(rank); return true;
         case schedule::OpKind::kGradientEpAllReduce: sum_over_ep(rank, op); return true;
         case schedule::OpKind::kGradientReduceExperts: reduce_gradients(rank, op, true); return true;

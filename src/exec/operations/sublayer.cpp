@@ -11,7 +11,18 @@ AttentionTensors<P> what_weights_read(AttentionTensors<P>& all, RunningValues<P>
     AttentionTensors<P> kept;
     kept.norm = std::move(all.norm), kept.output = std::move(all.output);
     kept.d_first = std::move(running.upstream), kept.d_last = std::move(running.gathered_g);
+    LatentTensors<P>&from = all.latent, &to = kept.latent;
+    to.q_normed = std::move(from.q_normed), to.kv_normed = std::move(from.kv_normed);
+    to.d_query = std::move(from.d_query), to.d_key_value = std::move(from.d_key_value);
+    to.d_shared_key = std::move(from.d_shared_key);
+    to.d_q_latent = std::move(from.d_q_latent), to.d_kv_latent = std::move(from.d_kv_latent);
     return kept;
+}
+
+template <class P>
+void keep_dense(FeedForwardTensors<P>& all, RunningValues<P>& running, FeedForwardTensors<P>& kept) {
+    kept.norm = std::move(all.norm), kept.product = std::move(all.product);
+    kept.d_first = std::move(running.upstream), kept.d_last = std::move(running.gathered_g);
 }
 
 /// Of experts the rows that they computed, sorted by expert, whose offsets are those of arrivals where they were sent.
@@ -20,8 +31,7 @@ FeedForwardTensors<P> what_weights_read(FeedForwardTensors<P>& all, RunningValue
     FeedForwardTensors<P> kept;
     ExpertTensors<P>&from = all.experts, &to = kept.experts;
     if (from.offsets.empty()) {  // dense; experts have offsets even where no row came
-        kept.norm = std::move(all.norm), kept.product = std::move(all.product);
-        kept.d_first = std::move(running.upstream), kept.d_last = std::move(running.gathered_g);
+        keep_dense(all, running, kept);
         return kept;
     }
     const bool was_sent = !from.arrival_offsets.empty();
@@ -31,6 +41,9 @@ FeedForwardTensors<P> what_weights_read(FeedForwardTensors<P>& all, RunningValue
         to.received = std::move(from.received);
     }
     to.d_rows = std::move(from.d_rows), to.d_gate_up = std::move(from.d_gate_up);
+    if (!all.product.empty()) {  // of shared experts
+        keep_dense(all, running, kept);
+    }
     return kept;
 }
 

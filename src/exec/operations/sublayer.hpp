@@ -1,5 +1,6 @@
 #pragma once
 /// @file What the operations of both sublayers of a layer, attention and feed-forward, share.
+#include "exec/kernels/elementwise.hpp"
 #include "exec/kernels/gemm.hpp"
 #include "exec/operations/operations.hpp"
 
@@ -117,22 +118,34 @@ template <class P>
     return rank.running.gathered_g.empty() ? rank.running.g.data() : rank.running.gathered_g.data();
 }
 
+/// A linear layer's weight, and its bias where the model has one.
+struct LinearSlots {
+    std::size_t weight = LayerSlots::kNone, bias = LayerSlots::kNone;
+};
+
 /// The first linear layer of a sublayer, h to `width`: forward it fills `made`, which the caller has allocated;
 /// backward it takes running.upstream, or what has waited, and then releases all that is left of the sublayer.
 template <class P, class Tensors>
 void run_first_linear(Rank<P>& rank, const CurrentOperation& current, Tensors& sublayer, std::size_t width,
-                      std::size_t slot, Buffer<typename P::Value>& made) {
+                      const LinearSlots& slots, Buffer<typename P::Value>& made) {
     const RankShapes& s = rank.shapes;
     RunningValues<P>& running = rank.running;
     if (current.forward()) {
-        linear_forward(s.t, width, s.h, sublayer_input<P>(rank, sublayer), weight_at(rank, slot), made.data());
+        linear_forward(s.t, width, s.h, sublayer_input<P>(rank, sublayer), weight_at(rank, slots.weight), made.data());
+        if (slots.bias != LayerSlots::kNone) {
+            add_bias(s.t, width, weight_at(rank, slots.bias), made.data());
+        }
     } else if (current.op.phase == schedule::Phase::kBackwardInput) {
         running.x = {*rank.arena, schedule::MemoryLabel::kWorkspace, s.t * s.h};
-        linear_input_gradient(s.t, width, s.h, running.upstream.data(), weight_at(rank, slot), running.x.data());
+        linear_input_gradient(s.t, width, s.h, running.upstream.data(), weight_at(rank, slots.weight),
+                              running.x.data());
     } else {
         const auto& upstream = current.has_waited() ? sublayer.d_first : running.upstream;
         linear_weight_gradient(s.t, width, s.h, upstream.data(), sublayer_input<P>(rank, sublayer),
-                               gradient_at(rank, slot));
+                               gradient_at(rank, slots.weight));
+        if (slots.bias != LayerSlots::kNone) {
+            bias_gradient(s.t, width, upstream.data(), gradient_at(rank, slots.bias));
+        }
         running.upstream.reset();
         running.saved.reset();
         if (current.has_waited()) {
@@ -145,18 +158,24 @@ void run_first_linear(Rank<P>& rank, const CurrentOperation& current, Tensors& s
 /// of `input`.
 template <class P, class Tensors>
 void run_last_linear(Rank<P>& rank, const CurrentOperation& current, const Tensors& sublayer,
-                     const Buffer<typename P::Value>& input, std::size_t width, std::size_t slot) {
+                     const Buffer<typename P::Value>& input, std::size_t width, const LinearSlots& slots) {
     const RankShapes& s = rank.shapes;
     RunningValues<P>& running = rank.running;
     if (current.forward()) {
         running.x = {*rank.arena, schedule::MemoryLabel::kWorkspace, s.t * s.h};
-        linear_forward(s.t, s.h, width, input.data(), weight_at(rank, slot), running.x.data());
+        linear_forward(s.t, s.h, width, input.data(), weight_at(rank, slots.weight), running.x.data());
+        if (slots.bias != LayerSlots::kNone && rank.coordinates.tp == 0) {  // the sum over tp has it once
+            add_bias(s.t, s.h, weight_at(rank, slots.bias), running.x.data());
+        }
     } else if (current.op.phase == schedule::Phase::kBackwardInput) {
         running.x = {*rank.arena, schedule::MemoryLabel::kWorkspace, s.t * width};
-        linear_input_gradient(s.t, s.h, width, output_gradient(rank), weight_at(rank, slot), running.x.data());
+        linear_input_gradient(s.t, s.h, width, output_gradient(rank), weight_at(rank, slots.weight), running.x.data());
     } else {
         const auto* const gradient = current.has_waited() ? sublayer.d_last.data() : output_gradient(rank);
-        linear_weight_gradient(s.t, s.h, width, gradient, input.data(), gradient_at(rank, slot));
+        linear_weight_gradient(s.t, s.h, width, gradient, input.data(), gradient_at(rank, slots.weight));
+        if (slots.bias != LayerSlots::kNone) {
+            bias_gradient(s.t, s.h, gradient, gradient_at(rank, slots.bias));
+        }
         if (!current.puts_off_weights()) {
             running.gathered_g.reset();
         }

@@ -47,7 +47,7 @@ void draw(const Parameter& parameter, std::uint64_t seed, double deviation, std:
     const std::uint64_t stream = mix64(seed ^ hash_of(parameter.name));
     for_each_run(slice_of(parameter), begin, end, [&](std::size_t whole, std::size_t at, std::size_t count) {
         for (std::size_t i = 0; i < count; ++i) {
-            take(at + i, is_norm ? 1 : deviation * cut_normal(stream, whole + i));
+            take(at + i, parameter.is_bias ? 0 : is_norm ? 1 : deviation * cut_normal(stream, whole + i));
         }
     });
 }

@@ -9,6 +9,18 @@
 
 namespace auspex::exec {
 
+/// Of latent attention: widths are those of RankShapes.
+template <class P>
+struct LatentTensors {
+    using V = typename P::Value;
+    Buffer<V> q_latent, kv_latent;  ///< [t, q_rank], [t, kv_latent]: as projected; of the latter the last `rope`
+                                    ///< columns are the key that heads share, rotated in place
+    Buffer<V> q_normed, kv_normed;  ///< [t, q_rank], [t, kv_rank]
+    Buffer<V> query, key_value;     ///< [t, query], [t, key_value]; parts of queries rotated in place
+    // gradients between operations of one backward pass, or waiting for those of weights; d_shared_key [t, rope]
+    Buffer<V> d_query, d_key_value, d_shared_key, d_q_latent, d_kv_latent;
+};
+
 template <class P>
 struct AttentionTensors {
     using V = typename P::Value;
@@ -17,10 +29,12 @@ struct AttentionTensors {
     Buffer<V> norm;             ///< [t_slice, h]
     Buffer<V> gathered_norm;    ///< [t, h]: the norm's output gathered over tp; only with sliced sequences
     Buffer<V> qkv;              ///< [t, qkv] as projected; without QK-norm rotated in place
-    Buffer<R> sums;             ///< [t, 2]: squares of queries and of keys over the whole width; only with QK-norm
+    Buffer<R> sums;             ///< [t, 2]: squares of queries and of keys over the whole width; only with QK-norm, or
+                                ///< of latents
     Buffer<V> qk;               ///< [t, q + kv]: normalised, then rotated; only with QK-norm
     Buffer<R> lse;              ///< [t, heads]
-    Buffer<V> output;           ///< [t, q]
+    Buffer<V> output;           ///< [t, value]
+    LatentTensors<P> latent;    ///< instead of qkv and qk
     Buffer<V> d_first, d_last;  ///< gradients of what first and last linear layers made, [t, qkv] and [t, h]: for
                                 ///< weight gradients that have a pass of their own
 };
@@ -62,8 +76,8 @@ template <class P>
 struct FeedForwardTensors {
     using V = typename P::Value;
     Buffer<V> input, norm, gathered_norm;  ///< as in AttentionTensors; entered is what the experts read where ep = 1
-    Buffer<V> gate_up, product;            ///< dense: [t, 2 inner], [t, inner]
-    Buffer<V> d_first, d_last;             ///< dense: as in AttentionTensors, [t, 2 inner] and [t, h]
+    Buffer<V> gate_up, product;            ///< dense: [t, gates inner], [t, inner]; of shared experts with their width
+    Buffer<V> d_first, d_last;             ///< of these: as in AttentionTensors, [t, 2 inner] and [t, h]
     ExpertTensors<P> experts;
 };
 
@@ -98,6 +112,7 @@ struct RunningValues {
     Buffer<V> gathered_g;  ///< backward: g gathered over tp [t, h]; only with sliced sequences
     Buffer<V> saved;       ///< backward: a sublayer's norm output gathered over tp once more [t, h]
     Buffer<V> upstream;    ///< backward: gradient of a linear layer's output, until its weight gradient is done
+    Buffer<V> shared;  ///< what shared experts have made, or the gradient of their input, until it is added to x [t, h]
     Buffer<typename P::Real> qk_sums;  ///< backward: [t, 2]
 };
 

@@ -124,6 +124,9 @@ double shard_square_sum(const Rank<P>& rank) {
         static_cast<double>(sharding_of(rank.plan(), *rank.communicator, rank.table, true).replicas)};
     double sum = 0;
     for (const TensorPart& part : shard_parts(rank)) {
+        if (part.parameter->is_copy) {
+            continue;
+        }
         const auto& all = part.is_expert ? rank.weights.experts_gradient : rank.weights.dense_gradient;
         const double squares = square_sum(part.size(), all.data() + part.parameter->offset + part.begin);
         sum += squares / replicas[part.is_expert ? 1 : 0] / (part.parameter->whole_on_tp ? rank.plan().tp : 1);

@@ -26,7 +26,7 @@ void update(const AdamW& adam, std::span<const typename P::Gradient> gradients, 
 
 /// What gradients are multiplied by so that their norm is at most `clip`: clip / max(norm, clip); 1 if clip is 0.
 [[nodiscard]] double clip_scale(double norm, double clip);
-/// Sum of squares of the gradients in the rank's shards; what n ranks all own counts 1/n on each.
+/// Sum of squares of the gradients in the rank's shards; what n ranks all own counts 1/n on each, copies do not.
 template <class P>
 [[nodiscard]] double shard_square_sum(const Rank<P>& rank);
 /// AdamW over the rank's shards with the rate of rank.step, gradients clipped by rank.gradient_norm. Gradients stay as

@@ -19,19 +19,24 @@ class TableBuilder {
         table_.layers.resize(static_cast<std::size_t>(workload.layers));
     }
 
-    void add_embedding() { table_.embedding = dense("model.embed_tokens.weight", {w_.vocab_size, w_.hidden_size}, 0); }
+    void add_embedding() {
+        table_.embedding = dense("model.embed_tokens.weight", {w_.vocab_size, w_.hidden_size}, 0);
+        if (w_.learned_positions) {
+            table_.positions = dense("model.embed_positions.weight", {w_.sequence_length, w_.hidden_size}, -1);
+        }
+    }
 
     void add_head() {
-        if (w_.norm == models::NormKind::kRms) {
+        if (w_.norm != models::NormKind::kNonParametric) {
             table_.final_norm = norm("model.norm.weight", w_.hidden_size, -1);
         }
-        if (w_.tied_embeddings) {
-            AUSPEX_CHECK(table_.embedding != LayerSlots::kNone,
-                         "tied embeddings need both ends of the model on a stage");
+        if (w_.tied_embeddings && table_.embedding != LayerSlots::kNone) {
             table_.lm_head = table_.embedding;
-        } else {
-            table_.lm_head = dense("lm_head.weight", {w_.vocab_size, w_.hidden_size}, 0);
+            return;
         }
+        table_.lm_head = dense(w_.tied_embeddings ? "model.embed_tokens.weight" : "lm_head.weight",
+                               {w_.vocab_size, w_.hidden_size}, 0);
+        table_.dense.back().is_copy = w_.tied_embeddings;
     }
 
     void add_layer(int layer) {
@@ -79,49 +84,114 @@ class TableBuilder {
     std::size_t expert(std::string full_name, Shape shape, int split) {
         return append(table_.experts, table_.experts_size, tensor(std::move(full_name), std::move(shape), split));
     }
-    std::size_t norm(std::string full_name, int width, int split) {
-        Parameter p = tensor(std::move(full_name), {width}, split);
-        p.summed_over_tp = split < 0 && plan_.tp > 1 && plan_.sequence_parallel;
+    std::size_t norm(const std::string& full_name, int width, int split) {
+        Parameter weight = tensor(full_name, {width}, split);
+        weight.summed_over_tp = split < 0 && plan_.tp > 1 && plan_.sequence_parallel;
+        Parameter bias = weight;
+        const std::size_t slot = append(table_.dense, table_.dense_size, std::move(weight));
+        if (w_.norm == models::NormKind::kLayer) {
+            bias.name = bias_name(full_name), bias.is_bias = true;
+            append(table_.dense, table_.dense_size, std::move(bias));
+        }
+        return slot;
+    }
+    [[nodiscard]] static std::string bias_name(const std::string& of_weight) {
+        return of_weight.substr(0, of_weight.rfind('.')) + ".bias";
+    }
+    /// Of a linear layer, where the model has biases.
+    std::size_t bias(const std::string& of_weight, int width, int split) {
+        if (!w_.biases) {
+            return LayerSlots::kNone;
+        }
+        Parameter p = tensor(bias_name(of_weight), {width}, split);
+        p.is_bias = true;
+        return append(table_.dense, table_.dense_size, std::move(p));
+    }
+
+    /// Every tp rank holds all of it, and makes a part of its gradient.
+    std::size_t made_in_parts(std::string full_name, Shape shape) {
+        Parameter p = tensor(std::move(full_name), std::move(shape), -1);
+        p.summed_over_tp = plan_.tp > 1;
         return append(table_.dense, table_.dense_size, std::move(p));
     }
 
     LayerSlots& slots() { return table_.layers[static_cast<std::size_t>(layer_)]; }
 
     void add_attention() {
-        const int h = w_.hidden_size, q = w_.heads * w_.head_size, kv = w_.kv_heads * w_.head_size;
-        const bool normed = w_.norm == models::NormKind::kRms;
-        if (normed) {
-            slots().attention_norm = norm(name("input_layernorm"), h, -1);
+        if (w_.norm != models::NormKind::kNonParametric) {
+            slots().attention_norm = norm(name("input_layernorm"), w_.hidden_size, -1);
         }
+        w_.attention == models::AttentionKind::kLatent ? add_latent() : add_multi_head();
+    }
+
+    /// Of each head rows of the query, plain then rotated; of its key, then its value.
+    void add_latent() {
+        const int h = w_.hidden_size, q_rank = w_.q_rank, query = w_.heads * (w_.head_size + w_.rope_head_size);
+        if (q_rank > 0) {
+            slots().query_down = made_in_parts(name("self_attn.q_a_proj"), {q_rank, h});
+            slots().q_norm = made_in_parts(name("self_attn.q_a_layernorm"), {q_rank});
+        }
+        slots().query_up = q_rank > 0 ? dense(name("self_attn.q_b_proj"), {query, q_rank}, 0)
+                                      : dense(name("self_attn.q_proj"), {query, h}, 0);
+        slots().key_value_down =
+            made_in_parts(name("self_attn.kv_a_proj_with_mqa"), {w_.kv_rank + w_.rope_head_size, h});
+        slots().k_norm = made_in_parts(name("self_attn.kv_a_layernorm"), {w_.kv_rank});
+        slots().key_value_up =
+            dense(name("self_attn.kv_b_proj"), {w_.heads * (w_.head_size + w_.value_head_size), w_.kv_rank}, 0);
+        slots().attention_output = dense(name("self_attn.o_proj"), {h, w_.heads * w_.value_head_size}, 1);
+    }
+
+    void add_multi_head() {
+        const int h = w_.hidden_size, q = w_.heads * w_.head_size, kv = w_.kv_heads * w_.head_size;
         slots().qkv = dense(name("self_attn.q_proj"), {q, h}, 0);
         dense(name("self_attn.k_proj"), {kv, h}, 0);
         dense(name("self_attn.v_proj"), {kv, h}, 0);
-        if (normed && w_.qk_norm) {
+        slots().qkv_bias = bias(name("self_attn.q_proj"), q, 0);
+        bias(name("self_attn.k_proj"), kv, 0);
+        bias(name("self_attn.v_proj"), kv, 0);
+        if (w_.norm == models::NormKind::kRms && w_.qk_norm) {
             slots().q_norm = norm(name("self_attn.q_norm"), q, 0);
             slots().k_norm = norm(name("self_attn.k_norm"), kv, 0);
         }
         slots().attention_output = dense(name("self_attn.o_proj"), {h, q}, 1);
+        slots().attention_output_bias = bias(name("self_attn.o_proj"), h, -1);
     }
 
     void add_feed_forward() {
-        const int h = w_.hidden_size;
-        if (w_.norm == models::NormKind::kRms) {
-            slots().feed_forward_norm = norm(name("post_attention_layernorm"), h, -1);
+        if (w_.norm != models::NormKind::kNonParametric) {
+            slots().feed_forward_norm = norm(name("post_attention_layernorm"), w_.hidden_size, -1);
         }
         if (w_.is_moe_layer(layer_)) {
             add_experts();
             return;
         }
-        slots().gate_up = dense(name("mlp.gate_proj"), {w_.intermediate_size, h}, 0);
-        dense(name("mlp.up_proj"), {w_.intermediate_size, h}, 0);
-        slots().down = dense(name("mlp.down_proj"), {h, w_.intermediate_size}, 1);
+        add_linears("mlp.", w_.intermediate_size);
+    }
+
+    void add_linears(const std::string& inside, int width) {
+        const int h = w_.hidden_size;
+        const bool gated = w_.feed_forward == models::FeedForward::kSwiGlu;
+        if (gated) {
+            slots().gate_up = dense(name(inside + "gate_proj"), {width, h}, 0);
+        }
+        const std::size_t up = dense(name(inside + "up_proj"), {width, h}, 0);
+        if (gated) {
+            slots().gate_up_bias = bias(name(inside + "gate_proj"), width, 0);
+        }
+        const std::size_t up_bias = bias(name(inside + "up_proj"), width, 0);
+        if (!gated) {
+            slots().gate_up = up, slots().gate_up_bias = up_bias;
+        }
+        slots().down = dense(name(inside + "down_proj"), {h, width}, 1);
+        slots().down_bias = bias(name(inside + "down_proj"), h, -1);
     }
 
     void add_experts() {
         const int h = w_.hidden_size, width = w_.expert_size, local = w_.num_experts / plan_.ep;
-        Parameter router = tensor(name("mlp.gate"), {w_.num_experts, h}, -1);
-        router.summed_over_tp = plan_.tp > 1;
-        slots().router = append(table_.dense, table_.dense_size, std::move(router));
+        slots().router = made_in_parts(name("mlp.gate"), {w_.num_experts, h});
+        if (w_.shared_experts > 0) {
+            add_linears("mlp.shared_experts.", w_.shared_experts * width);
+        }
         slots().experts = table_.experts_size;
         for (int e = coordinates_.ep * local; e < (coordinates_.ep + 1) * local; ++e) {
             const std::string inside = "mlp.experts." + std::to_string(e) + ".";

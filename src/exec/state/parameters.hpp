@@ -11,7 +11,9 @@
 namespace auspex::exec {
 
 /// One tensor, or the slice of it that a rank holds. Names and shapes are those of Hugging Face's OlmoeForCausalLM
-/// (MoE) and OlmoForCausalLM (dense): "model.layers.3.mlp.experts.5.down_proj.weight" [hidden, expert_size].
+/// (MoE) and OlmoForCausalLM (dense): "model.layers.3.mlp.experts.5.down_proj.weight" [hidden, expert_size]. What these
+/// have not is as in DeepseekV3ForCausalLM: "model.layers.3.mlp.shared_experts.up_proj.weight". Biases have ".bias" in
+/// place of ".weight"; learned positions are "model.embed_positions.weight" [sequence_length, hidden].
 struct Parameter {
     std::string name;
     std::vector<std::int64_t> shape;  ///< of the whole tensor, row-major; linear weights are [out, in]
@@ -20,10 +22,14 @@ struct Parameter {
     int layer = -1;
     std::size_t offset = 0;       ///< of the slice (row-major by itself) in its flat array
     std::size_t size = 0;         ///< elements of the slice
+    bool is_bias = false;         ///< of a linear layer or a norm: begins at 0
     bool decayed = true;          ///< weight decay applies: two dimensions or more
-    bool summed_over_tp = false;  ///< gradients of the tp ranks are parts: router; with sequence parallelism norms (not
-                                  ///< those of queries and keys, which are split with the heads)
-    bool whole_on_tp = false;     ///< every tp rank holds all of it: counts 1/tp in the gradient norm
+    bool summed_over_tp = false;  ///< gradients of the tp ranks are parts: router, projections down to latents and
+                                  ///< norms of these; with sequence parallelism norms (not those of queries and keys,
+                                  ///< which are split with the heads)
+    bool is_copy = false;      ///< of the embedding's table, which the first stage owns: tied embeddings on two stages.
+                               ///< Updated like any other; nobody asks this rank for it
+    bool whole_on_tp = false;  ///< every tp rank holds all of it: counts 1/tp in the gradient norm
 };
 
 /// Offsets of one layer's weights; kNone where the layer has none. Fused neighbours: q, k, v rows follow one another,
@@ -31,8 +37,14 @@ struct Parameter {
 struct LayerSlots {
     static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
     // in the dense array
-    std::size_t attention_norm = kNone, qkv = kNone, q_norm = kNone, k_norm = kNone, attention_output = kNone;
-    std::size_t feed_forward_norm = kNone, router = kNone, gate_up = kNone, down = kNone;
+    std::size_t attention_norm = kNone, qkv = kNone, attention_output = kNone;
+    // Of biases, which lie behind their layers' weights in the same order. Of a layer whose input is split over tp
+    // every rank has the whole bias, and the first adds it.
+    std::size_t qkv_bias = kNone, attention_output_bias = kNone, gate_up_bias = kNone, down_bias = kNone;
+    std::size_t q_norm = kNone, k_norm = kNone;  ///< of queries and keys, or of latents
+    std::size_t query_down = kNone, key_value_down = kNone, query_up = kNone, key_value_up = kNone;
+    std::size_t feed_forward_norm = kNone, router = kNone;
+    std::size_t gate_up = kNone, down = kNone;  ///< of the dense feed-forward, or of shared experts
     // in the experts' array: local expert e has gate_up [2 expert_inner, h] at experts + e * expert_stride, and down
     // [h, expert_inner] behind it, at + 2 * expert_inner * h
     std::size_t experts = kNone, expert_stride = 0;
@@ -44,8 +56,9 @@ struct ParameterTable {
     std::vector<Parameter> dense, experts;
     std::size_t dense_size = 0, experts_size = 0;
     std::vector<LayerSlots> layers;  ///< indexed by the model's layer number; untouched for layers of other stages
-    std::size_t embedding = LayerSlots::kNone, final_norm = LayerSlots::kNone, lm_head = LayerSlots::kNone;
-    ///< lm_head == embedding where tied (one stage)
+    std::size_t positions = LayerSlots::kNone, embedding = LayerSlots::kNone, final_norm = LayerSlots::kNone,
+                lm_head = LayerSlots::kNone;
+    ///< lm_head == embedding where tied on one stage; on two the head's is a copy (Parameter::is_copy)
 };
 [[nodiscard]] ParameterTable parameter_table(const models::Workload& workload, const models::Plan& plan,
                                              const RankCoordinates& coordinates);

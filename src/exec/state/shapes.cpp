@@ -17,11 +17,16 @@ RankShapes rank_shapes(const models::Workload& workload, const models::Plan& pla
     s.heads = size(workload.heads) / s.tp, s.kv_heads = size(workload.kv_heads) / s.tp;
     s.head = size(workload.head_size);
     s.q = s.heads * s.head, s.kv = s.kv_heads * s.head, s.qkv = s.q + 2 * s.kv;
+    const bool latent = workload.attention == models::AttentionKind::kLatent;
+    s.q_rank = size(workload.q_rank), s.kv_rank = size(workload.kv_rank), s.rope = size(workload.rope_head_size);
+    s.value_head = latent ? size(workload.value_head_size) : s.head;
+    s.gates = workload.feed_forward == models::FeedForward::kSwiGlu ? 2 : 1;
     s.inner = size(workload.intermediate_size) / s.tp;
     s.vocabulary = size(workload.vocab_size) / s.tp;
     s.experts = size(workload.num_experts), s.local_experts = s.experts / s.ep;
     s.top_k = size(workload.top_k);
     s.expert_inner = size(workload.expert_size) / size(plan.etp);
+    s.shared_inner = size(workload.shared_experts) * size(workload.expert_size) / s.tp;
     s.gathered = s.ep * s.t;
     s.all_to_all = plan.dispatch == models::Dispatch::kAllToAll && plan.ep > 1;
     return s;

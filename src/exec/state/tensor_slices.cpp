@@ -83,7 +83,7 @@ std::vector<TensorPart> owned_parts(const Rank<P>& rank) {
             part.end = begin + models::shard_begin(size, tp_index + 1, tp);
         }
     }
-    std::erase_if(parts, [](const TensorPart& part) { return part.size() == 0; });
+    std::erase_if(parts, [](const TensorPart& part) { return part.size() == 0 || part.parameter->is_copy; });
     return parts;
 }
 

@@ -170,7 +170,7 @@ std::size_t operation_group(const std::string& stream, const std::string& name) 
         return kOptimizer;
     }
     if (is_one_of({"token_counting", "index_generation", "expert_computation", "output_reduction", "shared_expert",
-                   "gate_up_projection", "activation", "down_projection"})) {
+                   "shared_expert_sum", "gate_up_projection", "activation", "down_projection"})) {
         return kExperts;
     }
     return is_one_of({"attention_norm", "feed_forward_norm", "residual_add", "router", "router_top_k"}) ? kFeedForward

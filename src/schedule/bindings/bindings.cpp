@@ -24,20 +24,21 @@ class Findings {
 };
 
 void check_model(Findings& found, const models::Workload& w) {
-    found.add(w.attention == models::AttentionKind::kLatent, OpKind::kAttention, "latent attention is not bound");
-    found.add(w.feed_forward == models::FeedForward::kGelu, OpKind::kActivation, "GELU is not bound, SwiGLU is");
+    const bool latent = w.attention == models::AttentionKind::kLatent;
+    found.add(w.num_experts > 0 && w.feed_forward == models::FeedForward::kGelu, OpKind::kExpertComputation,
+              "experts with GELU are not bound, with SwiGLU they are");
+    found.add(w.num_experts > 0 && w.biases, OpKind::kExpertComputation, "biases of experts are not bound");
     found.add(w.window > 0 && w.windowed_layers > 0 && w.window < w.sequence_length, OpKind::kAttention,
               "attention over a window is not bound");
-    found.add(w.biases, OpKind::kQkvProjection, "biases of linear layers are not bound");
-    found.add(w.learned_positions, OpKind::kEmbedding, "learned positions are not bound, rotary embedding is");
-    found.add(w.norm == models::NormKind::kLayer, OpKind::kAttentionNorm, "layer norm with parameters is not bound");
-    found.add(w.qk_norm && w.norm != models::NormKind::kRms, OpKind::kQkNorm,
-              "queries and keys are normalised by RMS norms only");
     found.add(w.top_k_groups < w.expert_groups, OpKind::kRouterTopK,
               "a limit on the groups of experts that a token goes to is not bound");
-    found.add(w.shared_experts > 0, OpKind::kSharedExpert, "shared experts are not bound");
-    found.add(w.head_size % 2 != 0, OpKind::kRotaryEmbedding,
-              "head_size " + std::to_string(w.head_size) + " is odd: dimensions are turned in pairs");
+    found.add(
+        (w.qk_norm || latent) && w.norm != models::NormKind::kRms, OpKind::kQkNorm,
+        latent ? "latents are normalised by RMS norms only" : "queries and keys are normalised by RMS norms only");
+    const int rotated = latent ? w.rope_head_size : w.head_size;
+    found.add(rotated % 2 != 0 && (latent || !w.learned_positions), OpKind::kRotaryEmbedding,
+              (latent ? "rope_head_size " : "head_size ") + std::to_string(rotated) +
+                  " is odd: dimensions are turned in pairs");
 }
 
 void check_grid(Findings& found, const models::Workload& w, const models::Plan& p) {
@@ -47,8 +48,6 @@ void check_grid(Findings& found, const models::Workload& w, const models::Plan& 
               std::string("context parallelism by ") + to_string(p.context) + " is not bound");
     found.add(p.etp != p.tp, OpKind::kExpertComputation,
               "etp " + std::to_string(p.etp) + " is not bound with tp " + std::to_string(p.tp) + ", only the same");
-    found.add(w.tied_embeddings && stage_of(p, last_virtual_stage_of(p)) > 0, OpKind::kTiedEmbeddingAllReduce,
-              "tied embeddings are bound on one stage only");
     found.add(std::ranges::find(p.stage_layers, 0) != p.stage_layers.end(), OpKind::kAttention,
               "a stage without layers is not bound");
     const auto divides = [&](int number, OpKind kind, const std::string& name) {
@@ -93,18 +92,13 @@ void check_choices(Findings& found, const models::Workload& w, const models::Pla
 
 bool is_bound(const Operation& op, const Block& block) {
     switch (op.kind) {
-        case OpKind::kQueryDown:
-        case OpKind::kKeyValueDown:
-        case OpKind::kQueryUp:
-        case OpKind::kKeyValueUp:
         case OpKind::kKeyValueGather:
         case OpKind::kKeyValueRing:
         case OpKind::kTokensToHeads:
         case OpKind::kAttentionOfOthers:
         case OpKind::kHeadsToTokens:
-        case OpKind::kSharedExpert:
-        case OpKind::kTiedEmbeddingAllReduce:
         case OpKind::kCount: return false;
+        case OpKind::kTiedEmbeddingAllReduce:
         case OpKind::kGradientTpAllReduce:
         case OpKind::kGradientEpAllReduce:
         case OpKind::kGradientReduceExperts:
@@ -114,6 +108,10 @@ bool is_bound(const Operation& op, const Block& block) {
         case OpKind::kEmbedding:
         case OpKind::kAttentionNorm:
         case OpKind::kQkvProjection:
+        case OpKind::kQueryDown:
+        case OpKind::kKeyValueDown:
+        case OpKind::kQueryUp:
+        case OpKind::kKeyValueUp:
         case OpKind::kQkNormSums:
         case OpKind::kQkNorm:
         case OpKind::kRotaryEmbedding:
@@ -132,6 +130,8 @@ bool is_bound(const Operation& op, const Block& block) {
         case OpKind::kExpertComputation:
         case OpKind::kOutputReduction:
         case OpKind::kTokenReturn:
+        case OpKind::kSharedExpert:
+        case OpKind::kSharedExpertSum:
         case OpKind::kFinalNorm:
         case OpKind::kLmHead:
         case OpKind::kCrossEntropy:

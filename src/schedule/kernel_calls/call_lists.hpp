@@ -14,8 +14,9 @@ struct LocalShapes {
     const models::Layout& layout;
     int stage = 0;
     double sequences = 1, sequence = 0;
-    double heads = 0, head = 0, q = 0, kv = 0, qkv = 0;  ///< of this rank
-    double inner = 0, vocabulary = 0;                    ///< of this rank
+    double heads = 0, head = 0, q = 0, kv = 0, qkv = 0;  ///< of this rank; not of latent attention
+    AttentionWidths attention{};                         ///< of this rank, of any attention
+    double inner = 0, shared = 0, vocabulary = 0;        ///< of this rank; shared: width of shared experts
     double all_experts = 0, experts = 0, top_k = 0;      ///< N, E of this rank, K
     double w = 4, g = 4;                                 ///< bytes of a weight or value, and of a gradient
     bool keeps_norm = true, keeps_attention = true, keeps_feed_forward = true;  ///< from forward to backward pass

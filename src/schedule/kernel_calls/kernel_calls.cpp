@@ -49,7 +49,10 @@ LocalShapes local_shapes(const models::Workload& workload, const models::Plan& p
     z.sequences = plan.micro_batch_size, z.sequence = workload.sequence_length;
     z.heads = workload.heads / z.s.tp, z.head = workload.head_size;
     z.q = z.heads * z.head, z.kv = workload.kv_heads / z.s.tp * z.head, z.qkv = z.q + 2 * z.kv;
-    z.inner = workload.intermediate_size / z.s.tp, z.vocabulary = workload.vocab_size / z.s.tp;
+    z.attention = attention_widths(z.s);
+    z.inner = workload.intermediate_size / z.s.tp;
+    z.shared = static_cast<double>(workload.shared_experts) * workload.expert_size / z.s.tp;
+    z.vocabulary = workload.vocab_size / z.s.tp;
     z.all_experts = workload.num_experts, z.experts = z.s.experts_on_rank, z.top_k = workload.top_k;
     z.w = plan.weight_bytes, z.g = plan.gradient_bytes;
     z.keeps_norm = !plan.recompute_norm, z.keeps_attention = !plan.recompute_attention;

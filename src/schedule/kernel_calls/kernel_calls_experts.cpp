@@ -261,6 +261,24 @@ void token_return(OperationCalls& calls, const ExpertBlock& b, const Operation& 
     }
 }
 
+/// Two linear layers around an activation. What they make is kept as in a dense feed-forward.
+Calls shared_expert(const ExpertBlock& b, const Operation& op) {
+    const LocalShapes& z = b.z;
+    const double inner = z.s.t * z.shared;
+    const models::CpuCall first = linear_call(z, op, z.s.t, 2 * z.shared, z.s.h);
+    const models::CpuCall last = linear_call(z, op, z.s.t, z.s.h, z.shared);
+    const auto activation = [&](models::CpuKernel kernel) { return row_call(kernel, z.s.t, z.shared); };
+    if (runs_forward(op)) {
+        return {b.with_saved(op, first, 2 * inner),
+                b.with_saved(op, activation(models::CpuKernel::kSwigluForward), inner), last};
+    }
+    if (op.phase == Phase::kBackwardInput) {
+        return {last, b.with_saved(op, activation(models::CpuKernel::kSwigluBackward), 2 * inner), first};
+    }
+    const bool sliced = z.s.plan.sequence_parallel && z.s.tp > 1;
+    return {b.with_saved(op, last, inner), with_cold_operands(z, op, first, z.keeps_norm && !sliced, z.s.t * z.s.h)};
+}
+
 }  // namespace
 
 bool expert_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls) {
@@ -274,6 +292,8 @@ bool expert_calls(const LocalShapes& z, const Operation& op, OperationCalls& cal
         case OpKind::kExpertComputation: calls.before = expert_computation(b, op); return true;
         case OpKind::kOutputReduction: calls.before = output_reduction(b, op); return true;
         case OpKind::kTokenReturn: token_return(calls, b, op); return true;
+        case OpKind::kSharedExpert: calls.before = shared_expert(b, op); return true;
+        case OpKind::kSharedExpertSum: calls.before = {flat_call(models::CpuKernel::kAdd, z.s.t * z.s.h)}; return true;
         default: return false;
     }
 }

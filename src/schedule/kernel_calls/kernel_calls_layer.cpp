@@ -6,14 +6,14 @@ namespace {
 
 using Calls = std::vector<models::CpuCall>;
 
-/// A norm. Its input is always kept, and read once more where it is recomputed. Without a weight the mean is
+/// A norm. Its input is always kept, and read once more where it is recomputed. Of a layer norm the mean is
 /// subtracted: one more sum over a row forward, two backward.
 Calls norm_calls(const LocalShapes& z, const Operation& op, bool keeps) {
     const bool forward = runs_forward(op);
     const double rows = z.s.t_norm;
     Calls calls{row_call(forward ? models::CpuKernel::kNormForward : models::CpuKernel::kNormBackward, rows, z.s.h)};
     calls.front().cold_bytes = op.phase != Phase::kForward || keeps ? rows * z.s.h * z.w : 0;
-    if (z.s.workload.norm == models::NormKind::kNonParametric) {
+    if (z.s.workload.norm != models::NormKind::kRms) {
         calls.push_back(row_call(models::CpuKernel::kSquareSums, rows, z.s.h));
         calls.back().repeat = forward ? 1 : 2;
     }
@@ -32,18 +32,35 @@ models::CpuCall first_linear(const LocalShapes& z, const Operation& op, double o
                               z.s.t * z.s.h);
 }
 
+/// With a bias of `out` elements it is added to every row of the output, and its gradient is a sum over rows, which
+/// takes what a sum along rows takes. The first rank of a tp group adds that of a last linear layer.
+Calls with_bias(const LocalShapes& z, const Operation& op, const models::CpuCall& linear, double out) {
+    Calls calls{linear};
+    if (z.s.workload.biases && runs_forward(op)) {
+        calls.push_back(flat_call(models::CpuKernel::kAdd, z.s.t * out));
+    } else if (z.s.workload.biases && op.phase == Phase::kBackwardWeight) {
+        calls.push_back(row_call(models::CpuKernel::kSquareSums, z.s.t, out));
+    }
+    return calls;
+}
+
 /// The last one, of a kept input.
 models::CpuCall last_linear(const LocalShapes& z, const Operation& op, double in, bool keeps) {
     return with_cold_operands(z, op, linear_call(z, op, z.s.t, z.s.h, in), keeps && op.phase == Phase::kBackwardWeight,
                               z.s.t * in);
 }
 
-/// A kernel over the queries, then over the keys, with a kept tensor as wide as they are, or without.
+bool is_latent(const LocalShapes& z) { return z.s.workload.attention == models::AttentionKind::kLatent; }
+
+/// A kernel over the queries, then over the keys, or their latents, with a kept tensor as wide as they are, or without.
 Calls queries_and_keys(const LocalShapes& z, const Operation& op, models::CpuKernel kernel, bool keeps) {
     Calls calls;
-    for (const double width : {z.q, z.kv}) {
-        calls.push_back(
-            with_cold_operands(z, op, row_call(kernel, z.s.t, width), keeps && z.keeps_attention, z.s.t * width));
+    const models::Workload& w = z.s.workload;
+    for (const double width : {is_latent(z) ? w.q_rank : z.q, is_latent(z) ? w.kv_rank : z.kv}) {
+        if (width > 0) {
+            calls.push_back(
+                with_cold_operands(z, op, row_call(kernel, z.s.t, width), keeps && z.keeps_attention, z.s.t * width));
+        }
     }
     return calls;
 }
@@ -55,29 +72,61 @@ Calls qk_norm_sums(const LocalShapes& z, const Operation& op) {
 
 /// What is normalised is kept; backward the sums before have just read what was.
 Calls qk_norm(const LocalShapes& z, const Operation& op) {
-    Calls calls = z.s.tp == 1 ? qk_norm_sums(z, op) : Calls{};
+    Calls calls = z.s.tp == 1 || is_latent(z) ? qk_norm_sums(z, op) : Calls{};
     const Calls norms = runs_forward(op) ? queries_and_keys(z, op, models::CpuKernel::kQkNormForward, true)
                                          : queries_and_keys(z, op, models::CpuKernel::kQkNormBackward, false);
     calls.insert(calls.end(), norms.begin(), norms.end());
     return calls;
 }
 
-/// The output is kept; backward queries, keys and values are read, and the output just has been.
+/// The output is kept; backward queries, keys and values are read, and the output just has been. Products with keys and
+/// with values are as many: one depth stands for the mean of their widths.
 models::CpuCall attention(const LocalShapes& z, const Operation& op) {
     const bool forward = runs_forward(op);
-    models::CpuCall call = row_call(
-        forward ? models::CpuKernel::kAttentionForward : models::CpuKernel::kAttentionBackward, z.sequence, 1, z.head);
+    const AttentionWidths& w = z.attention;
+    models::CpuCall call =
+        row_call(forward ? models::CpuKernel::kAttentionForward : models::CpuKernel::kAttentionBackward, z.sequence, 1,
+                 (w.qk + w.value) / 2 / z.heads);
     call.groups = z.sequences * z.heads;
-    return with_cold_operands(z, op, call, z.keeps_attention, z.s.t * (forward ? z.q : z.qkv));
+    return with_cold_operands(z, op, call, z.keeps_attention, z.s.t * (forward ? w.value : w.query + w.key_value));
 }
 
-/// The product is kept; backward gate and up are read.
+/// From a normalised latent to heads. What it makes is kept, and the latent.
+models::CpuCall from_latent(const LocalShapes& z, const Operation& op, double out, double in) {
+    const models::CpuCall call = linear_call(z, op, z.s.t, out, in);
+    const double kept = runs_forward(op) ? out : op.phase == Phase::kBackwardWeight ? in : 0;
+    return with_cold_operands(z, op, call, z.keeps_attention, z.s.t * kept);
+}
+
+/// Backward the gradient of the key that heads share is put behind that of the latent.
+Calls key_value_up(const LocalShapes& z, const Operation& op) {
+    const models::Workload& w = z.s.workload;
+    Calls calls{from_latent(z, op, z.attention.key_value, w.kv_rank)};
+    if (op.phase == Phase::kBackwardInput && w.rope_head_size > 0) {
+        calls.push_back(flat_call(models::CpuKernel::kCopy, z.s.t * w.rope_head_size * z.w));
+    }
+    return calls;
+}
+
+/// Of latents a part of every query, then the key that heads share.
+Calls rotations(const LocalShapes& z) {
+    const double rope = z.s.workload.rope_head_size;
+    if (is_latent(z)) {
+        return {row_call(models::CpuKernel::kRotate, z.s.t, z.heads * rope, rope),
+                row_call(models::CpuKernel::kRotate, z.s.t, rope, rope)};
+    }
+    return {row_call(models::CpuKernel::kRotate, z.s.t, z.q + z.kv, z.head)};
+}
+
+double gates_of(const LocalShapes& z) { return z.s.workload.feed_forward == models::FeedForward::kSwiGlu ? 2 : 1; }
+
+/// The product is kept; backward gate and up are read. GELU has as many exponentials as SwiGLU: the law is the same.
 models::CpuCall activation(const LocalShapes& z, const Operation& op) {
     const bool forward = runs_forward(op);
     return with_cold_operands(
         z, op,
         row_call(forward ? models::CpuKernel::kSwigluForward : models::CpuKernel::kSwigluBackward, z.s.t, z.inner),
-        z.keeps_feed_forward, z.s.t * z.inner * (forward ? 1 : 2));
+        z.keeps_feed_forward, z.s.t * z.inner * (forward ? 1 : gates_of(z)));
 }
 
 /// The sum is the kept input of the next sublayer.
@@ -91,17 +140,27 @@ models::CpuCall residual_add(const LocalShapes& z, const Operation& op) {
 models::CpuCall token_copy(const LocalShapes& z) { return flat_call(models::CpuKernel::kCopy, 4 * z.s.t); }
 
 /// Forward rows of the table, and the first layer's kept input; backward the rows whose tokens are in the rank's part
-/// of the vocabulary.
+/// of the vocabulary. Learned positions are added to the rows, by the first rank of a tp group, and their gradients up
+/// over sequences.
 Calls embedding(const LocalShapes& z, const Operation& op) {
     const double own_rows = z.s.t / z.s.tp;
+    const bool learned = z.s.workload.learned_positions;
     if (runs_forward(op)) {
         models::CpuCall call = row_call(models::CpuKernel::kEmbeddingForward, z.s.t, z.s.h);
         call.cold_bytes = (own_rows + z.s.t) * z.s.h * z.w;
-        return {token_copy(z), call};
+        Calls calls{token_copy(z), call};
+        if (learned) {
+            calls.push_back(flat_call(models::CpuKernel::kAdd, z.s.t * z.s.h));
+        }
+        return calls;
     }
     models::CpuCall call = row_call(models::CpuKernel::kEmbeddingBackward, own_rows, z.s.h);
     call.cold_bytes = 2 * own_rows * z.s.h * z.g;
-    return {token_copy(z), call};
+    Calls calls{token_copy(z), call};
+    if (learned) {
+        calls.push_back(row_call(models::CpuKernel::kSquareSums, z.sequences, z.sequence * z.s.h));
+    }
+    return calls;
 }
 
 /// With a global auxiliary loss router logits of all layers are gone through twice, row by row: softmax, choices and
@@ -124,16 +183,28 @@ Calls cross_entropy(const LocalShapes& z, const Operation& op) {
 }  // namespace
 
 bool attention_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls) {
+    const models::Workload& w = z.s.workload;
     switch (op.kind) {
         case OpKind::kAttentionNorm: calls.before = norm_calls(z, op, z.keeps_norm); return true;
-        case OpKind::kQkvProjection: calls.before = {first_linear(z, op, z.qkv, z.keeps_attention)}; return true;
+        case OpKind::kQkvProjection:
+            calls.before = with_bias(z, op, first_linear(z, op, z.qkv, z.keeps_attention), z.qkv);
+            return true;
         case OpKind::kQkNormSums: calls.before = qk_norm_sums(z, op); return true;
         case OpKind::kQkNorm: calls.before = qk_norm(z, op); return true;
-        case OpKind::kRotaryEmbedding:
-            calls.before = {row_call(models::CpuKernel::kRotate, z.s.t, z.q + z.kv, z.head)};
+        case OpKind::kQueryDown: calls.before = {first_linear(z, op, w.q_rank, z.keeps_attention)}; return true;
+        case OpKind::kKeyValueDown:
+            calls.before = {first_linear(z, op, w.kv_rank + w.rope_head_size, z.keeps_attention)};
             return true;
+        case OpKind::kQueryUp:
+            calls.before = {w.q_rank > 0 ? from_latent(z, op, z.attention.query, w.q_rank)
+                                         : first_linear(z, op, z.attention.query, z.keeps_attention)};
+            return true;
+        case OpKind::kKeyValueUp: calls.before = key_value_up(z, op); return true;
+        case OpKind::kRotaryEmbedding: calls.before = rotations(z); return true;
         case OpKind::kAttention: calls.before = {attention(z, op)}; return true;
-        case OpKind::kAttentionOutput: calls.before = {last_linear(z, op, z.q, z.keeps_attention)}; return true;
+        case OpKind::kAttentionOutput:
+            calls.before = with_bias(z, op, last_linear(z, op, z.attention.value, z.keeps_attention), z.s.h);
+            return true;
         default: return false;
     }
 }
@@ -142,10 +213,13 @@ bool feed_forward_calls(const LocalShapes& z, const Operation& op, OperationCall
     switch (op.kind) {
         case OpKind::kFeedForwardNorm: calls.before = norm_calls(z, op, z.keeps_norm); return true;
         case OpKind::kGateUpProjection:
-            calls.before = {first_linear(z, op, 2 * z.inner, z.keeps_feed_forward)};
+            calls.before = with_bias(z, op, first_linear(z, op, gates_of(z) * z.inner, z.keeps_feed_forward),
+                                     gates_of(z) * z.inner);
             return true;
         case OpKind::kActivation: calls.before = {activation(z, op)}; return true;
-        case OpKind::kDownProjection: calls.before = {last_linear(z, op, z.inner, z.keeps_feed_forward)}; return true;
+        case OpKind::kDownProjection:
+            calls.before = with_bias(z, op, last_linear(z, op, z.inner, z.keeps_feed_forward), z.s.h);
+            return true;
         case OpKind::kResidualAdd: calls.before = {residual_add(z, op)}; return true;
         default: return false;
     }

@@ -12,26 +12,28 @@ struct Arrays {
     double dense_tensors = 0, expert_tensors = 0;
 };
 
-/// Tensors of one layer that lie in the dense array: query, key, value and output projection, the two sublayers' norms,
-/// those of queries and keys, and the router or the dense feed-forward's three.
-double dense_tensors(const models::Workload& w, int layer) {
-    const bool normed = w.norm == models::NormKind::kRms;
-    return 4 + (normed ? 2 : 0) + (normed && w.qk_norm ? 2 : 0) + (w.is_moe_layer(layer) ? 1 : 3);
+/// Tensors of a norm.
+double norm_tensors(const models::Workload& w) {
+    return w.norm == models::NormKind::kLayer ? 2 : w.norm == models::NormKind::kRms ? 1 : 0;
 }
 
-Arrays arrays_of(const models::Workload& w, const models::Plan& plan, int stage) {
+/// Whether `with_copy` or without the table that tied embeddings hold a second time.
+Arrays arrays_of(const models::Workload& w, const models::Plan& plan, int stage, bool with_copy) {
     const StageParameters p = stage_parameters(w, plan, stage);
     Arrays a{p.dense, p.experts};
     for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
         const LayerRange range = layers_of(w, plan, virtual_stage_of(plan, chunk, stage));
         for (int layer = range.first; layer < range.last; ++layer) {
-            a.dense_tensors += dense_tensors(w, layer);
+            a.dense_tensors += replicated_tensors_per_layer(w, layer);
             a.expert_tensors += w.is_moe_layer(layer) ? 3.0 * w.num_experts / plan.ep : 0;
         }
     }
     const bool is_first = stage == 0, is_last = stage == stage_of(plan, last_virtual_stage_of(plan));
-    a.dense_tensors += (is_first ? 1 : 0) + (is_last && w.norm == models::NormKind::kRms ? 1 : 0) +
-                       (is_last && !w.tied_embeddings ? 1 : 0);
+    const double copied = is_last ? tied_copy_parameters(w, plan) : 0;
+    a.dense_tensors += (is_first ? 1 : 0) + (is_first && w.learned_positions ? 1 : 0) +
+                       (is_last ? norm_tensors(w) : 0) +
+                       (is_last && (!w.tied_embeddings || (with_copy && copied > 0)) ? 1 : 0);
+    a.dense -= with_copy ? 0 : copied;
     return a;
 }
 
@@ -40,8 +42,8 @@ Arrays arrays_of(const models::Workload& w, const models::Plan& plan, int stage)
 struct Shards {
     double elements = 0, parts = 0;
 };
-Shards shards_of(const LocalShapes& z) {
-    const Arrays a = arrays_of(z.s.workload, z.s.plan, z.stage);
+Shards shards_of(const LocalShapes& z, bool with_copy) {
+    const Arrays a = arrays_of(z.s.workload, z.s.plan, z.stage, with_copy);
     const OptimizerShards n = optimizer_shards(z.s.plan, z.layout);
     const auto parts = [](double tensors, int shards) { return tensors > 0 ? (tensors + shards - 1) / shards : 0; };
     return {a.dense / n.dense + a.experts / n.experts,
@@ -67,22 +69,29 @@ std::vector<models::CpuCall> over_gradients(const StageParameters& p, const mode
 }
 
 /// Tensors of which every tp rank has a part of the gradient (StageParameters::summed_over_tp), each copied: routers,
-/// and with sequence parallelism norms of the residual stream.
+/// what makes latents and normalises them, and with sequence parallelism norms of the residual stream.
 std::vector<models::CpuCall> copies_of_summed_tensors(const LocalShapes& z) {
     const models::Workload& w = z.s.workload;
-    double routers = 0, norms = 0;
+    double routers = 0, norms = 0, layers = 0;
     for (int chunk = 0; chunk < z.s.plan.virtual_stages; ++chunk) {
         const LayerRange range = layers_of(w, z.s.plan, virtual_stage_of(z.s.plan, chunk, z.stage));
         for (int layer = range.first; layer < range.last; ++layer) {
             routers += w.is_moe_layer(layer) ? 1 : 0;
             norms += 2;
+            ++layers;
         }
     }
+    const double latents = w.attention == models::AttentionKind::kLatent ? layers : 0;
+    const double of_queries = w.q_rank > 0 ? latents : 0, kv_latent = w.kv_rank + w.rope_head_size;
     norms += z.stage == stage_of(z.s.plan, last_virtual_stage_of(z.s.plan)) ? 1 : 0;
-    const bool has_norms = w.norm == models::NormKind::kRms && z.s.plan.sequence_parallel;
+    norms *= z.s.plan.sequence_parallel ? norm_tensors(w) : 0;
     std::vector<models::CpuCall> calls;
-    for (const auto& [tensors, elements] :
-         {std::pair{routers, z.all_experts * z.s.h}, {has_norms ? norms : 0, z.s.h}}) {
+    for (const auto& [tensors, elements] : {std::pair{routers, z.all_experts * z.s.h},
+                                            {norms, z.s.h},
+                                            {of_queries, w.q_rank * z.s.h},
+                                            {of_queries, double(w.q_rank)},
+                                            {latents, kv_latent * z.s.h},
+                                            {latents, double(w.kv_rank)}}) {
         if (tensors > 0) {
             calls.push_back(cold_call(models::CpuKernel::kCopy, elements * z.g, elements * z.g));
             calls.back().repeat = tensors;
@@ -92,7 +101,7 @@ std::vector<models::CpuCall> copies_of_summed_tensors(const LocalShapes& z) {
 }
 
 models::CpuCall gradient_norm(const LocalShapes& z) {
-    const Shards shards = shards_of(z);
+    const Shards shards = shards_of(z, false);
     models::CpuCall call =
         cold_call(models::CpuKernel::kSquareSum, shards.elements / shards.parts, shards.elements / shards.parts * z.g);
     call.repeat = shards.parts;
@@ -101,7 +110,7 @@ models::CpuCall gradient_norm(const LocalShapes& z) {
 
 /// Moments, master weights where there are some, the gradient, and the weight, which fp32 reads too.
 models::CpuCall optimizer_update(const LocalShapes& z) {
-    const Shards shards = shards_of(z);
+    const Shards shards = shards_of(z, true);
     models::CpuCall call = cold_call(models::CpuKernel::kAdamW, shards.elements, 0);
     call.rows = shards.parts;
     call.cold_bytes = cpu_bytes(call, cpu_precision(z.s.plan));
@@ -120,6 +129,12 @@ bool step_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls
             calls.before = copies_of_summed_tensors(z);
             calls.after = calls.before;
             return true;
+        case OpKind::kTiedEmbeddingAllReduce: {  // sent, and the other's added to the own
+            const double elements = tied_copy_parameters(z.s.workload, z.s.plan);
+            calls.before = {cold_call(models::CpuKernel::kCopy, elements * z.g, elements * z.g)};
+            calls.after = {cold_call(models::CpuKernel::kAdd, elements, elements * z.g)};
+            return true;
+        }
         case OpKind::kGradientNorm: calls.before = {gradient_norm(z)}; return true;
         case OpKind::kOptimizerUpdate: calls.before = {optimizer_update(z)}; return true;
         case OpKind::kGradientEpAllReduce:

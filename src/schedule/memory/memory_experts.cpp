@@ -139,9 +139,6 @@ void BlockWalk::compute_gradient() {
 }
 
 void BlockWalk::shared_step() {
-    if (shared_.bytes[static_cast<std::size_t>(kWorkspace)] > 0) {  // added to the routed experts' outputs
-        return tally_.release(shared_);
-    }
     keep(s_.keeps_experts, s_.t * s_.gates * s_.shared_inner * s_.a);
     keep_for_weights(s_.keeps_experts, s_.t * s_.shared_inner * s_.a);
     work(shared_, s_.t * s_.h * s_.a);
@@ -157,10 +154,8 @@ void BlockWalk::shared_gradient() {
         tally_.release(shared_g_);
         return s_.etp_differs ? void() : tally_.release(gathered_g_);
     }
-    if (shared_.bytes[static_cast<std::size_t>(kWorkspace)] > 0) {
-        return tally_.release(shared_);
-    }
-    work(d_shared_, s_.t * (s_.gates + 1) * s_.shared_inner * s_.a);
+    work(d_shared_, s_.t * s_.gates * s_.shared_inner * s_.a);
+    tally_.make_for_now(kWorkspace, s_.t * s_.shared_inner * s_.a);
     work(shared_, s_.t * s_.h * s_.a);
     sums_shared_ = s_.etp_differs && s_.split_tp;
 }

@@ -177,6 +177,7 @@ void BlockWalk::step(const Operation& op) {
         case OpKind::kOutputReduction:
         case OpKind::kTokenReturn: return gradient() ? experts_gradient(op) : experts_step(op);
         case OpKind::kSharedExpert: return gradient() ? shared_gradient() : shared_step();
+        case OpKind::kSharedExpertSum: return tally_.release(shared_);
         case OpKind::kTpAllReduce:
         case OpKind::kTpReduceScatter: return tp_step(op);
         case OpKind::kTpAllGather: return gather_step(op);

@@ -39,6 +39,7 @@ constexpr std::array<const char*, static_cast<std::size_t>(OpKind::kCount)> kOpN
                                                                                      "output_reduction",
                                                                                      "token_return",
                                                                                      "shared_expert",
+                                                                                     "shared_expert_sum",
                                                                                      "final_norm",
                                                                                      "lm_head",
                                                                                      "cross_entropy",

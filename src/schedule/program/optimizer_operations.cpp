@@ -67,6 +67,24 @@ OptimizerShards optimizer_shards(const models::Plan& plan, const models::Layout&
     return {shard_of(plan, layout, false).size, shard_of(plan, layout, true).size};
 }
 
+namespace {
+
+/// Both ends of the model exchange their gradients of the table and add them up. Where ranks reduce gradients in this
+/// block, they do so before: then a rank has all of its own, whichever shard of the sums it will have.
+Value exchange_tied_gradient(BlockBuilder& b, int stage) {
+    const Shapes& s = b.shapes();
+    const double elements = tied_copy_parameters(s.workload, s.plan);
+    const int head_stage = stage_of(s.plan, last_virtual_stage_of(s.plan));
+    if (elements == 0 || (stage != 0 && stage != head_stage)) {
+        return kNoValue;
+    }
+    return b.communicate(OpKind::kTiedEmbeddingAllReduce, Stream::kDp, CommKind::kSend,
+                         stage == 0 ? models::GroupKind::kPreviousStage : models::GroupKind::kNextStage, 2,
+                         {{elements, ElementType::kGradient}}, {});
+}
+
+}  // namespace
+
 std::uint32_t build_optimizer_block(BlockBuilder& b, const models::Layout& layout, int stage, bool gradients_reduced) {
     const Shapes& s = b.shapes();
     const StageParameters p = stage_parameters(s.workload, s.plan, stage);
@@ -86,15 +104,14 @@ std::uint32_t build_optimizer_block(BlockBuilder& b, const models::Layout& layou
                   {models::memory_kernel((fsdp ? shard : p.dense + p.experts) * s.plan.gradient_bytes, 1)});
         world_all_reduce(b, all, Carries::kHealth);
     }
-    Value reduced = gradients_reduced ? kNoValue : emit_gradient_reduction(b, layout, p);
-    const int head_stage = stage_of(s.plan, last_virtual_stage_of(s.plan));
-    if (s.workload.tied_embeddings && head_stage > 0 && (stage == 0 || stage == head_stage)) {
-        const double elements = count_parameters(s.workload).embedding / s.plan.tp;
-        reduced = b.communicate(OpKind::kTiedEmbeddingAllReduce, Stream::kDp, CommKind::kSend,
-                                stage == 0 ? models::GroupKind::kPreviousStage : models::GroupKind::kNextStage, 2,
-                                {{elements, ElementType::kGradient}}, {});  // after the other sums: one stream
+    Value reduced = exchange_tied_gradient(b, stage);
+    if (!gradients_reduced) {
+        const Value sum = emit_gradient_reduction(b, layout, p);
+        reduced = sum != kNoValue ? sum : reduced;  // behind the exchange: one stream
     }
-    b.compute(OpKind::kGradientNorm, {reduced}, {models::memory_kernel(shard * s.plan.gradient_bytes, 2)});
+    const bool has_copy = stage > 0 && stage == stage_of(s.plan, last_virtual_stage_of(s.plan));
+    const double counted = shard - (has_copy ? tied_copy_parameters(s.workload, s.plan) / dense.size : 0);
+    b.compute(OpKind::kGradientNorm, {reduced}, {models::memory_kernel(counted * s.plan.gradient_bytes, 2)});
     const Value norm = b.communicate(OpKind::kGradientNormAllReduce, Stream::kDp, CommKind::kAllReduce,
                                      models::GroupKind::kWorld, all, {{1, ElementType::kFp32}}, {});
     const double passes = s.stack.kernels.optimizer;

@@ -61,6 +61,7 @@ enum class OpKind : std::uint8_t {
     kOutputReduction,
     kTokenReturn,
     kSharedExpert,
+    kSharedExpertSum,  ///< of what routed and shared experts have made; backward of their inputs' gradients
     kFinalNorm,
     kLmHead,
     kCrossEntropy,
@@ -223,8 +224,9 @@ struct LayerRange {
 /// Parameters that one rank of a stage holds, by how they are sharded over the stage's ranks.
 struct StageParameters {
     double dense = 0;  ///< attention, norms, router, shared experts, dense feed-forward, embedding, LM head; divided by
-                       ///< tp, but router, projections down to latents and norms (those of queries and keys apart,
-                       ///< which are split with the heads), which every tp rank holds whole
+                       ///< tp, but router, projections down to latents, biases of a sublayer's last linear layer and
+                       ///< norms (those of queries and keys apart, which are split with the heads), which every tp rank
+                       ///< holds whole
     double experts = 0;          ///< routed experts; divided by ep and etp
     int replicated_tensors = 0;  ///< separately stored tensors of the dense part
     double summed_over_tp = 0;   ///< of dense: held whole, but each tp rank makes only a part of the gradient; 0 with
@@ -238,6 +240,9 @@ struct StageParameters {
                                                    int virtual_stage);
 [[nodiscard]] StageParameters head_parameters(const models::Workload& workload, const models::Plan& plan,
                                               int virtual_stage);
+/// Of the embedding's table, on a rank, that the head's stage holds a second time; 0 unless tied embeddings are on two
+/// stages. The norm of gradients counts the first stage's.
+[[nodiscard]] double tied_copy_parameters(const models::Workload& workload, const models::Plan& plan);
 /// Each layer of a stage, and per chunk its embedding and its head (zero where they sit elsewhere): what fsdp gathers
 /// at a time.
 [[nodiscard]] std::vector<StageParameters> stage_units(const models::Workload& workload, const models::Plan& plan,

@@ -19,6 +19,13 @@ double latent_parameters(const models::Workload& w) {
     return (normed + w.rope_head_size) * (w.hidden_size + (w.biases ? 1.0 : 0.0)) + norm_parameters(w, normed);
 }
 
+/// Biases of the layers whose input tp splits, the last of each sublayer: the sum over tp gets them once, and every
+/// rank holds them whole. Of routed experts they are counted with these.
+double row_biases(const models::Workload& w, int layer) {
+    const int layers = 1 + (w.is_moe_layer(layer) && w.shared_experts == 0 ? 0 : 1);
+    return w.biases ? 1.0 * layers * w.hidden_size : 0;
+}
+
 /// Norms of the residual stream: their gradients are parts where each tp rank has a slice of the sequence.
 double part_of_slices(const models::Plan& plan, double norms) {
     return plan.tp > 1 && plan.sequence_parallel ? norms : 0;
@@ -39,7 +46,7 @@ StageParameters layer_parameters(const models::Workload& workload, const models:
     StageParameters p;
     const double norms = norm_parameters(workload, 2.0 * workload.hidden_size);
     const double made_in_parts = count.router + latent_parameters(workload);
-    const double whole = norms + made_in_parts;
+    const double whole = norms + made_in_parts + row_biases(workload, layer);
     p.dense = (count.total() - count.experts - whole) / plan.tp + whole;
     p.experts = count.experts / (static_cast<double>(plan.ep) * plan.etp);
     p.replicated_tensors = replicated_tensors_per_layer(workload, layer);
@@ -55,16 +62,19 @@ StageParameters embedding_parameters(const models::Workload& workload, const mod
     return {all.embedding / plan.tp + all.positions, 0, 1 + (all.positions > 0 ? 1 : 0), 0};
 }
 
+double tied_copy_parameters(const models::Workload& workload, const models::Plan& plan) {
+    const bool copied = workload.tied_embeddings && stage_of(plan, last_virtual_stage_of(plan)) > 0;
+    return copied ? count_parameters(workload).embedding / plan.tp : 0;
+}
+
 StageParameters head_parameters(const models::Workload& workload, const models::Plan& plan, int virtual_stage) {
     const int last = last_virtual_stage_of(plan);
     if (virtual_stage != last) {
         return {};
     }
-    const models::ParameterCount all = count_parameters(workload);
-    // Tied: the first stage's table, kept a second time elsewhere.
-    const bool copy = workload.tied_embeddings && stage_of(plan, last) > 0;
     const double norm = norm_parameters(workload, workload.hidden_size);
-    return {(copy ? all.embedding : all.lm_head) / plan.tp + norm, 0, 2, part_of_slices(plan, norm)};
+    const double table = count_parameters(workload).lm_head / plan.tp + tied_copy_parameters(workload, plan);
+    return {table + norm, 0, 2, part_of_slices(plan, norm)};
 }
 
 std::vector<StageParameters> stage_units(const models::Workload& workload, const models::Plan& plan, int stage) {

@@ -118,13 +118,21 @@ struct ProgramActions::Impl {
         const bool backward =
             op.kind == schedule::OpKind::kSendBackward || op.kind == schedule::OpKind::kReceiveBackward;
         const int tag = (op.message * step.program.micro_batches + micro_batch) * 2 + (backward ? 1 : 0);
-        operation.actions.push_back({.type = sends ? RankAction::Type::kSend : RankAction::Type::kReceive,
-                                     .is_waited_for = false,
-                                     .peer = op.group == models::GroupKind::kNextStage ? member.next : member.previous,
-                                     .tag = tag,
-                                     .bytes = op.bytes,
-                                     .work = {}});
-        if (!sends) {
+        const auto append = [&](RankAction::Type type) {
+            operation.actions.push_back(
+                {.type = type,
+                 .is_waited_for = false,
+                 .peer = op.group == models::GroupKind::kNextStage ? member.next : member.previous,
+                 .tag = tag,
+                 .bytes = op.bytes,
+                 .work = {}});
+        };
+        const bool exchanges = op.kind == schedule::OpKind::kTiedEmbeddingAllReduce;
+        append(sends ? RankAction::Type::kSend : RankAction::Type::kReceive);
+        if (exchanges) {
+            append(RankAction::Type::kReceive);
+        }
+        if (!sends || exchanges) {
             operation.actions.push_back({.type = RankAction::Type::kWait, .work = {}});
             operation.waits_for_sender = true;
         }

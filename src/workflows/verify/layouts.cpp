@@ -11,6 +11,9 @@ using Words = std::vector<const char*>;
 constexpr auto kExperts = VerifyModel::kExperts;
 constexpr auto kDense = VerifyModel::kDense;
 constexpr auto kGlobalLoss = VerifyModel::kGlobalLoss;
+constexpr auto kShared = VerifyModel::kShared;
+constexpr auto kLatent = VerifyModel::kLatent;
+constexpr auto kGpt = VerifyModel::kGpt;
 constexpr const char *kGpipe = "gpipe", *k1f1b = "1f1b", *kInterleaved = "interleaved-1f1b";
 constexpr const char *kZbH1 = "zb-h1", *kZbH2 = "zb-h2", *kZbv = "zbv", *kVHalf = "v-half", *kVMin = "v-min",
                      *kDualPipeV = "dualpipev";
@@ -81,6 +84,22 @@ std::vector<VerifyLayout> make_layouts() {
         {kDense, 2, 1, 2, 2, 2, kSliced, 1, kDualPipeV, kNorm, kEpAware, kSent, kGrouped},
         {kGlobalLoss, 1, 2, 1, 2, 1, kWhole, 1, kZbH1, kNothing, kEpAware, kGathered, kGrouped},
         {kGlobalLoss, 2, 1, 2, 2, 1, kSliced, 1, kZbH2, kAll, kSharded, kSent, kFused},
+        {kShared, 2, 2, 1, 1, 1, kWhole, 1, k1f1b, kNothing, kSharded, kSent, kGrouped},
+        {kShared, 1, 1, 2, 2, 1, kSliced, 1, kZbH1, kNothing, kReplicated, kSent, kFused},
+        {kShared, 1, 4, 2, 1, 1, kWhole, 1, k1f1b, kExpert, kEpAware, kGathered, kGrouped},
+        {kShared, 1, 2, 1, 4, 1, kWhole, 1, kZbH2, kNorm, kEpAware, kSent, kFused},
+        {kShared, 1, 2, 2, 2, 2, kSliced, 1, kZbv, kNothing, kSharded, kGathered, kLoop},
+        {kShared, 2, 2, 2, 2, 2, kSliced, 1, kDualPipeV, kAll, kEpAware, kSent, kFused},
+        {kLatent, 1, 1, 4, 1, 1, kSliced, 2, k1f1b, kNothing, kReplicated, kSent, kGrouped},
+        {kLatent, 1, 2, 1, 2, 1, kWhole, 1, k1f1b, kAttention, kEpAware, kSent, kFused},
+        {kLatent, 1, 2, 2, 2, 1, kWhole, 1, kZbH2, kNothing, kSharded, kGathered, kGrouped},
+        {kLatent, 2, 1, 2, 2, 2, kSliced, 1, kZbv, kNorm, kSharded, kSent, kLoop},
+        {kLatent, 2, 2, 1, 4, 1, kWhole, 1, kZbH1, kAll, kEpAware, kSent, kFused},
+        {kLatent, 1, 2, 4, 2, 2, kSliced, 1, kInterleaved, kHalves, kEpAware, kGathered, kFused},
+        {kGpt, 2, 1, 2, 1, 1, kSliced, 1, k1f1b, kNothing, kSharded, kSent, kGrouped},
+        {kGpt, 1, 1, 1, 4, 1, kWhole, 1, kZbH2, kNothing, kReplicated, kSent, kGrouped},
+        {kGpt, 2, 1, 2, 2, 1, kWhole, 1, k1f1b, kAll, kEpAware, kSent, kGrouped},
+        {kGpt, 2, 1, 4, 2, 2, kSliced, 1, kInterleaved, kAttention, kSharded, kSent, kGrouped},
     };
 }
 
@@ -106,7 +125,7 @@ std::string VerifyLayout::choices() const {
     if (pp > 1) {
         add(schedule);
     }
-    if (model != VerifyModel::kDense) {
+    if (model != VerifyModel::kDense && model != VerifyModel::kGpt) {
         if (ep > 1) {
             add(dispatch == std::string(kGathered) ? "all-gather" : "all-to-all");
         }

@@ -7,9 +7,12 @@ namespace auspex::workflows {
 
 /// Which model a layout trains.
 enum class VerifyModel {
-    kExperts,    ///< --workload
-    kDense,      ///< toy-dense
-    kGlobalLoss  ///< toy-moe-global: one auxiliary loss over all layers
+    kExperts,     ///< --workload
+    kDense,       ///< toy-dense
+    kGlobalLoss,  ///< toy-moe-global: one auxiliary loss over all layers
+    kShared,      ///< toy-shared: shared experts, grouped queries, a dense layer in front, tied embeddings
+    kLatent,      ///< toy-latent: latent attention, a shared expert, a dense layer in front
+    kGpt          ///< toy-gpt: layer norms, GELU, biases, learned positions, tied embeddings
 };
 
 /// Sequences of a step, whatever the layout.

@@ -43,6 +43,9 @@ std::string VerifySession::workload_of(VerifyModel model) const {
         case VerifyModel::kExperts: return workload_;
         case VerifyModel::kDense: return "toy-dense";
         case VerifyModel::kGlobalLoss: return "toy-moe-global";
+        case VerifyModel::kShared: return "toy-shared";
+        case VerifyModel::kLatent: return "toy-latent";
+        case VerifyModel::kGpt: return "toy-gpt";
     }
     return "";
 }

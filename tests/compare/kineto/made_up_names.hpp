@@ -40,6 +40,7 @@ inline Names names_of(const Slot& slot, bool is_xpu) {
         case OpKind::kRotaryEmbedding:
             return {"apply_rotary_emb", "void rotary_kernel<c10::BFloat16>", "ApplyRotaryEmb"};
         case OpKind::kResidualAdd:
+        case OpKind::kSharedExpertSum:
             return {"aten::add", pointwise + "at::native::CUDAFunctor_add<c10::BFloat16>>", "Add"};
         case OpKind::kActivation: return {"aten::silu", pointwise + "silu_kernel>", "Silu"};
         case OpKind::kSharedExpert: return {"aten::silu", pointwise + "silu_kernel>", "Silu"};

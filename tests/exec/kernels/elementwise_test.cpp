@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numbers>
 
 #include "kernel_fixture.hpp"
 
@@ -52,6 +53,60 @@ TEST(SwiGlu, large_gates_stay_finite) {
     EXPECT_EQ(product[1], 200);
     EXPECT_EQ(gradient[0], 0);
     EXPECT_EQ(gradient[1], 1);
+}
+
+template <typename V>
+Numbers gelu(const Numbers& x) {
+    const std::vector<V> from = as<V>(x);
+    std::vector<V> y(from.size());
+    gelu_forward(kRows, kWidth, from.data(), y.data());
+    return numbers_of(y);
+}
+
+template <typename V>
+Numbers gelu_gradient(const Numbers& x, const Numbers& dy) {
+    const std::vector<V> from = as<V>(x), upstream = as<V>(dy);
+    std::vector<V> dx(from.size());
+    gelu_backward(kRows, kWidth, from.data(), upstream.data(), dx.data());
+    return numbers_of(dx);
+}
+
+TEST(Gelu, value_and_gradient_follow_their_formulas) {
+    const Numbers x = random_numbers(kRows * kWidth, 1), upstream = random_numbers(kRows * kWidth, 2);
+    const Numbers exact = gelu<double>(x), gradient = gelu_gradient<double>(x, upstream);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        const double u = std::sqrt(2 / std::numbers::pi) * (x[i] + 0.044715 * x[i] * x[i] * x[i]);
+        ASSERT_NEAR(exact[i], x[i] / 2 * (1 + std::tanh(u)), 1e-15);
+    }
+    const auto loss = [&](const Numbers& at) { return dot(gelu<double>(at), upstream); };
+    EXPECT_LE(relative_error(gradient, differences(loss, x)), kDifferenceError);
+    EXPECT_LE(relative_error(gelu<float>(x), exact), 1e-6);
+    EXPECT_LE(relative_error(gelu<Bf16>(x), exact), 3e-3);
+    EXPECT_LE(relative_error(gelu_gradient<float>(x, upstream), gradient), kFloatError);
+    EXPECT_LE(relative_error(gelu_gradient<Bf16>(x, upstream), gradient), kBf16Error);
+}
+
+TEST(Gelu, is_the_identity_of_large_numbers_and_nothing_of_small_ones) {
+    const float x[] = {-200, 200}, upstream[] = {1, 1};
+    float y[2], dx[2];
+    gelu_forward(1, 2, x, y);
+    gelu_backward(1, 2, x, upstream, dx);
+    EXPECT_EQ(y[0], 0);
+    EXPECT_EQ(y[1], 200);
+    EXPECT_EQ(dx[0], 0);
+    EXPECT_EQ(dx[1], 1);
+}
+
+TEST(Bias, is_added_to_every_row_and_its_gradient_is_their_sum_rounded_once) {
+    float y[] = {1, 2, 3, 4, 5, 6};
+    const float bias[] = {10, 20, 30};
+    add_bias(2, 3, bias, y);
+    EXPECT_EQ((std::vector<float>(y, y + 6)), (std::vector<float>{11, 22, 33, 14, 25, 36}));
+    // 256 + 1 is not a number of bf16; 256 + 1 + 1 is.
+    const std::vector<Bf16> dy = as<Bf16>({1, 2, 1, 3});
+    std::vector<Bf16> gradient = as<Bf16>({256, 7});
+    bias_gradient(2, 2, dy.data(), gradient.data());
+    EXPECT_EQ(numbers_of(gradient), (Numbers{258, 12}));
 }
 
 TEST(Add, rounds_once_and_may_replace_its_operands) {

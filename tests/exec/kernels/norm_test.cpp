@@ -43,8 +43,8 @@ struct NormCase {
     models::NormKind kind;
     Numbers x = random_numbers(kRows * kWidth, 1), weight, dy = random_numbers(kRows * kWidth, 3);
     explicit NormCase(models::NormKind norm_kind) : kind(norm_kind) {
-        if (kind == models::NormKind::kRms) {
-            weight = random_numbers(kWidth, 2);
+        if (kind != models::NormKind::kNonParametric) {
+            weight = random_numbers(kind == models::NormKind::kLayer ? 2 * kWidth : kWidth, 2);
         }
     }
 };
@@ -81,8 +81,18 @@ TEST(Norm, non_parametric_follows_its_formula) {
     }
 }
 
+TEST(Norm, with_weights_and_biases_is_the_one_without_scaled_and_moved) {
+    const NormCase c(models::NormKind::kLayer);
+    const Numbers y = norm<double>(c.kind, c.x, c.weight),
+                  plain = norm<double>(models::NormKind::kNonParametric, c.x, {});
+    for (std::size_t i = 0; i < y.size(); ++i) {
+        ASSERT_NEAR(y[i], plain[i] * c.weight[i % kWidth] + c.weight[kWidth + i % kWidth], 1e-14);
+    }
+}
+
 TEST(Norm, gradients_equal_differences) {
-    for (const models::NormKind kind : {models::NormKind::kRms, models::NormKind::kNonParametric}) {
+    for (const models::NormKind kind :
+         {models::NormKind::kRms, models::NormKind::kNonParametric, models::NormKind::kLayer}) {
         const NormCase c(kind);
         const Gradients found = norm_gradients<double, double>(kind, c.x, c.weight, c.dy);
         const auto of_x = [&](const Numbers& x) { return dot(norm<double>(kind, x, c.weight), c.dy); };
@@ -96,7 +106,8 @@ TEST(Norm, gradients_equal_differences) {
 }
 
 TEST(Norm, all_formats_agree) {
-    for (const models::NormKind kind : {models::NormKind::kRms, models::NormKind::kNonParametric}) {
+    for (const models::NormKind kind :
+         {models::NormKind::kRms, models::NormKind::kNonParametric, models::NormKind::kLayer}) {
         const NormCase c(kind);
         const Numbers y = norm<double>(kind, c.x, c.weight);
         EXPECT_LE(relative_error(norm<float>(kind, c.x, c.weight), y), 1e-6);
@@ -108,7 +119,7 @@ TEST(Norm, all_formats_agree) {
         EXPECT_LE(relative_error(single.inputs, exact.inputs), kFloatError);
         EXPECT_LE(relative_error(half.inputs, exact.inputs), kBf16Error);
         EXPECT_EQ(half.inputs, mixed.inputs);
-        if (kind == models::NormKind::kRms) {
+        if (kind != models::NormKind::kNonParametric) {
             EXPECT_LE(relative_error(single.weights, exact.weights), kFloatError);
             EXPECT_LE(relative_error(half.weights, exact.weights), kBf16Error);
             EXPECT_LE(relative_error(mixed.weights, exact.weights), kFloatError) << "bf16 in, summed in float";

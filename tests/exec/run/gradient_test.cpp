@@ -13,7 +13,8 @@ double sum_of(const LossParts& loss) { return loss.cross_entropy + loss.auxiliar
 
 constexpr double kStep = 5e-4;       ///< e
 constexpr double kTolerance = 1e-6;  ///< of the difference, over the larger of the gradient and
-constexpr double kMin = 1e-3;        ///< this part of the tensor's largest
+constexpr double kMin = 1e-3;        ///< this part of the tensor's largest, or
+constexpr double kZero = 1e-6;       ///< this: differences of a loss have no more digits
 
 /// `test` has taken a step: its gradients are those of its weights.
 void check_tensor(TestRank<Fp64>& test, const Parameter& p, bool experts, const Tensors& gradients, Rng& rng) {
@@ -36,7 +37,7 @@ void check_tensor(TestRank<Fp64>& test, const Parameter& p, bool experts, const 
         const double near = loss_at(kStep) - loss_at(-kStep), far = loss_at(2 * kStep) - loss_at(-2 * kStep);
         weight = kept;
         EXPECT_NEAR((8 * near - far) / (12 * kStep), gradient[i],
-                    kTolerance * std::max(std::abs(gradient[i]), kMin * largest))
+                    kTolerance * std::max({std::abs(gradient[i]), kMin * largest, kZero}))
             << p.name << " element " << i;
     }
 }
@@ -118,6 +119,26 @@ TEST(DenseGradients, of_a_table_that_embeds_and_predicts) {
     check_gradients(w, single_plan());
 }
 
+TEST(DenseGradients, of_layer_norms_gelu_biases_and_positions) {
+    check_gradients(gpt_model(), single_plan());
+    check_gradients(gpt_model(), recomputing_plan());
+    models::Workload rotated = gpt_model();  // else the gradient of a key's bias is nothing but rounding
+    rotated.learned_positions = false;
+    expect_near_double<Fp32>(rotated, 1e-5);
+    rotated.feed_forward = models::FeedForward::kSwiGlu, rotated.kv_heads = 2;
+    check_gradients(rotated, single_plan());
+}
+
+TEST(DenseGradients, of_latent_attention) {
+    for (const int q_rank : {0, 6}) {
+        const models::Workload w = latent(dense_model(), q_rank);
+        check_gradients(w, single_plan());
+        check_gradients(w, recomputing_plan());
+        expect_near_double<Fp32>(w, 1e-5);
+        expect_near_double<Bf16Precision>(w, 0.05);
+    }
+}
+
 // Tokens are dealt to experts by a fixed pattern: choices do not change with a weight, and the loss is smooth.
 
 TEST(MixtureGradients, are_those_of_the_loss) {
@@ -139,6 +160,15 @@ TEST(MixtureGradients, with_everything_recomputed) {
     models::Workload w = mixture_model();
     w.qk_norm = true;
     check_gradients(w, recomputing_plan());
+}
+
+TEST(MixtureGradients, with_shared_experts) {
+    models::Workload w = mixture_model();
+    w.shared_experts = 2;
+    check_gradients(w, single_plan());
+    check_gradients(w, recomputing_plan());
+    expect_near_double<Fp32>(w, 1e-5);
+    expect_near_double<Bf16Precision>(w, 0.05);
 }
 
 TEST(MixtureGradients, with_weights_of_choices_that_sum_to_one) {

@@ -82,10 +82,22 @@ models::Workload random_model(Rng& rng, bool mixture) {
     w.layers = 4;
     w.qk_norm = rng.below(2) == 1;
     w.vocab_size = rng.below(2) == 1 ? 20 : 100;
+    w.tied_embeddings = rng.below(3) == 0;
     if (mixture) {
         w.first_dense_layers = static_cast<int>(rng.below(2));
         w.intermediate_size = w.first_dense_layers > 0 ? 12 : 0;
         w.global_aux_loss = rng.below(2) == 1;
+        w.shared_experts = static_cast<int>(rng.below(3));
+    }
+    if (!mixture) {
+        w.feed_forward = rng.below(2) == 1 ? models::FeedForward::kGelu : models::FeedForward::kSwiGlu;
+        w.biases = rng.below(3) == 0, w.learned_positions = rng.below(3) == 0;
+    }
+    if (!w.qk_norm && rng.below(2) == 1) {
+        w.norm = models::NormKind::kLayer;
+    }
+    if (!w.biases && w.norm == models::NormKind::kRms && rng.below(3) == 0) {
+        w = latent(w, rng.below(2) == 1 ? 6 : 0);
     }
     return w;
 }

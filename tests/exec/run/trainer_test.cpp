@@ -146,6 +146,29 @@ TEST_F(Trainer, a_resumed_run_goes_on_to_the_bit) {
     EXPECT_EQ(losses(rest), std::vector<double>(whole.begin() + 3, whole.end()));
 }
 
+TEST_F(Trainer, tied_embeddings_on_two_stages_go_on_from_a_checkpoint_on_one) {
+    const auto tied = [](int pp, int tp) {
+        models::Plan plan = plan_of(pp, pp == 2 ? 2 : 1, 1, tp);
+        plan.optimizer = models::OptimizerSharding::kSharded;
+        RunInputs run = run_of(plan);
+        run.workload.tied_embeddings = true;
+        run.plan.routing.kind = models::RoutingDistribution::kUniform;
+        run.program = schedule::build_program(run.workload, run.plan, run.stack, run.layout);
+        return run;
+    };
+    const std::vector<double> expected = losses(trained(tied(1, 1), options_of(6)));
+    for (const auto& [first, second] : {std::pair(2, 1), std::pair(1, 2)}) {
+        RunOptions options = options_of(3);
+        options.checkpoint_folder = (folder_ / ("checkpoints-" + std::to_string(first))).string();
+        expect_losses(losses(trained(tied(first, 1), options)), {expected.begin(), expected.begin() + 3},
+                      plan_of(first, 1, 1, 1));
+        options.resume = true;
+        options.steps = 6;
+        expect_losses(losses(trained(tied(second, 2), options)), {expected.begin() + 3, expected.end()},
+                      plan_of(second, 1, 1, 2));
+    }
+}
+
 TEST_F(Trainer, another_batch_goes_on_at_the_next_row) {
     // Weights stay as they are, so that a step's loss says which rows it read.
     const auto still = [](int micro_batches) {

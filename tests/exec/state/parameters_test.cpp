@@ -51,9 +51,21 @@ TEST(Parameters, every_stage_holds_as_many_as_the_schedule_counts) {
     models::Workload tied = mixture_model();
     tied.tied_embeddings = true;
     expect_counts(run_inputs(tied, plan_of(1, 1, 2, 2, models::OptimizerSharding::kSharded)));
+    expect_counts(run_inputs(tied, plan_of(2, 1, 2, 2, models::OptimizerSharding::kSharded)));
+    for (const bool sliced : {false, true}) {
+        models::Plan split = plan_of(2, 1, 1, 2, models::OptimizerSharding::kSharded);
+        split.sequence_parallel = sliced;
+        expect_counts(run_inputs(exec_fixture::gpt_model(), split));
+    }
     models::Workload plain = dense_model();
     plain.norm = models::NormKind::kNonParametric;
     expect_counts(run_inputs(plain, plan_of(2, 1, 1, 2, models::OptimizerSharding::kSharded)));
+    for (const int q_rank : {0, 6}) {
+        models::Plan split = plan_of(2, 1, 2, 2, models::OptimizerSharding::kEpAware);
+        expect_counts(run_inputs(latent(shared_model(), q_rank), split));
+        split.sequence_parallel = true;
+        expect_counts(run_inputs(latent(shared_model(), q_rank), split));
+    }
     models::Plan chunks = plan_of(2, 1, 1, 1, models::OptimizerSharding::kSharded);
     chunks.schedule = models::ScheduleKind::kInterleaved1f1b, chunks.virtual_stages = 2;
     models::Workload deep = dense_model();
@@ -79,6 +91,27 @@ TEST(Parameters, tensors_have_the_names_and_shapes_of_olmoe) {
     EXPECT_EQ(shapes["lm_head.weight"], (Shape{20, 8}));
     // 3 outside the layers; 8 in each layer's dense part with a dense feed-forward 3, with a router 1 more; 4 experts.
     EXPECT_EQ(shapes.size(), 3U + 3 * 8 + 3 + 2 * (1 + 4 * 3));
+}
+
+TEST(Parameters, tensors_that_olmoe_has_not_have_the_names_and_shapes_of_deepseek) {
+    const exec::ParameterTable model = exec::whole_model(latent(shared_model(), 6));
+    std::map<std::string, std::vector<std::int64_t>> shapes;
+    for (const exec::Parameter* p : all_tensors(model)) {
+        shapes[p->name] = p->shape;
+    }
+    using Shape = std::vector<std::int64_t>;
+    EXPECT_EQ(shapes["model.layers.1.mlp.shared_experts.gate_proj.weight"], (Shape{12, 8}));
+    EXPECT_EQ(shapes["model.layers.1.mlp.shared_experts.down_proj.weight"], (Shape{8, 12}));
+    EXPECT_EQ(shapes["model.layers.0.self_attn.q_a_proj.weight"], (Shape{6, 8}));
+    EXPECT_EQ(shapes["model.layers.0.self_attn.q_a_layernorm.weight"], (Shape{6}));
+    EXPECT_EQ(shapes["model.layers.0.self_attn.q_b_proj.weight"], (Shape{4 * (4 + 2), 6}));
+    EXPECT_EQ(shapes["model.layers.0.self_attn.kv_a_proj_with_mqa.weight"], (Shape{5 + 2, 8}));
+    EXPECT_EQ(shapes["model.layers.0.self_attn.kv_a_layernorm.weight"], (Shape{5}));
+    EXPECT_EQ(shapes["model.layers.0.self_attn.kv_b_proj.weight"], (Shape{4 * (4 + 3), 5}));
+    EXPECT_EQ(shapes["model.layers.0.self_attn.o_proj.weight"], (Shape{8, 4 * 3}));
+    EXPECT_FALSE(shapes.contains("model.layers.0.self_attn.q_proj.weight"));
+    EXPECT_TRUE(
+        exec::whole_model(latent(dense_model(), 0)).dense.at(2).name.ends_with("layers.0.self_attn.q_proj.weight"));
 }
 
 TEST(Parameters, slots_point_at_fused_neighbours) {

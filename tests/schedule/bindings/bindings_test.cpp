@@ -55,11 +55,18 @@ void expect_line(const std::vector<std::string>& lines, const std::string& line)
 
 TEST(Bindings, everything_of_the_trainers_models_is_bound) {
     EXPECT_EQ(findings(dense_model(), single_plan()), std::vector<std::string>{});
+    models::Workload gpt = testing_plans::workload("toy-gpt");
+    EXPECT_EQ(findings(gpt, single_plan()), std::vector<std::string>{});
     models::Plan plan = single_plan();
     plan.tp = plan.etp = plan.ep = plan.pp = 2;
     plan.sequence_parallel = true;
     models::Workload mixture = mixture_model();
     mixture.global_aux_loss = mixture.qk_norm = true;
+    mixture.shared_experts = 2;
+    mixture.tied_embeddings = true;
+    EXPECT_EQ(findings(mixture, plan), std::vector<std::string>{});
+    mixture.qk_norm = false, mixture.attention = models::AttentionKind::kLatent;
+    mixture.q_rank = 8, mixture.kv_rank = mixture.rope_head_size = mixture.value_head_size = 4;
     EXPECT_EQ(findings(mixture, plan), std::vector<std::string>{});
 }
 
@@ -70,21 +77,20 @@ TEST(Bindings, models_that_have_no_kernels) {
         return findings(w, single_plan());
     };
     expect_line(with([](models::Workload& w) { w.biases = true; }),
-                "operation qkv_projection: biases of linear layers are not bound");
+                "operation expert_computation: biases of experts are not bound");
     expect_line(with([](models::Workload& w) { w.feed_forward = models::FeedForward::kGelu; }),
-                "operation activation: GELU is not bound, SwiGLU is");
-    expect_line(with([](models::Workload& w) { w.learned_positions = true; }),
-                "operation embedding: learned positions are not bound, rotary embedding is");
-    expect_line(with([](models::Workload& w) { w.norm = models::NormKind::kLayer; }),
-                "operation attention_norm: layer norm with parameters is not bound");
-    expect_line(with([](models::Workload& w) { w.shared_experts = 1; }),
-                "operation shared_expert: shared experts are not bound");
+                "operation expert_computation: experts with GELU are not bound, with SwiGLU they are");
+    expect_line(with([](models::Workload& w) { w.qk_norm = true, w.norm = models::NormKind::kLayer; }),
+                "operation qk_norm: queries and keys are normalised by RMS norms only");
+    expect_line(with([](models::Workload& w) { w.head_size = 15; }),
+                "operation rotary_embedding: head_size 15 is odd: dimensions are turned in pairs");
     const auto latent = with([](models::Workload& w) {
         w.attention = models::AttentionKind::kLatent;
-        w.kv_rank = w.rope_head_size = w.value_head_size = 4;
+        w.norm = models::NormKind::kNonParametric;
+        w.kv_rank = w.value_head_size = 4, w.rope_head_size = 3;
     });
-    expect_line(latent, "operation attention: latent attention is not bound");
-    expect_line(latent, "operation key_value_down: no kernel or call in a forward block");
+    expect_line(latent, "operation qk_norm: latents are normalised by RMS norms only");
+    expect_line(latent, "operation rotary_embedding: rope_head_size 3 is odd: dimensions are turned in pairs");
     // Two sequences of 64 tokens, two choices each.
     expect_line(
         with([](models::Workload& w) { w.num_experts = 5; }),
@@ -93,11 +99,10 @@ TEST(Bindings, models_that_have_no_kernels) {
 }
 
 TEST(Bindings, plans_that_have_no_calls) {
-    const auto with = [](const std::function<void(models::Plan&)>& change, bool tied = false) {
+    const auto with = [](const std::function<void(models::Plan&)>& change) {
         models::Plan p = single_plan();
         change(p);
         models::Workload w = mixture_model();
-        w.tied_embeddings = tied;
         models::Stack stack = trainer_stack();
         stack.can_overlap_tp = stack.can_overlap_ep = stack.can_overlap_dp = stack.can_overlap_pp = true;
         return findings(w, p, stack);
@@ -112,8 +117,6 @@ TEST(Bindings, plans_that_have_no_calls) {
                 "operation tp_all_reduce: overlap of tp beside compute is not bound");
     expect_line(with([](models::Plan& p) { p.overlap_dp = true; }),
                 "operation gradient_reduce_dense: overlap of dp beside compute is not bound");
-    expect_line(with([](models::Plan& p) { p.pp = 2; }, true),
-                "operation tied_embedding_all_reduce: tied embeddings are bound on one stage only");
     expect_line(with([](models::Plan& p) {
                     p.pp = 2;
                     p.stages = models::StageDeal::kList;

@@ -267,7 +267,9 @@ TEST(StageParameters, summed_over_ranks_are_the_workloads_parameters_and_the_cop
             sum.experts += p.experts * c.plan.ep * c.plan.etp;
         }
         // On every rank of a tp group.
-        const double copies = count.norm - qk_norms + count.router + count.positions + latent_down;
+        const int halves_without = w.num_experts > 0 && w.shared_experts == 0 ? w.layers - w.first_dense_layers : 0;
+        const double row_biases = w.biases ? 1.0 * (2 * w.layers - halves_without) * w.hidden_size : 0;
+        const double copies = count.norm - qk_norms + count.router + count.positions + latent_down + row_biases;
         const double table = c.workload.tied_embeddings && c.plan.pp > 1 ? count.embedding : 0;
         const double dense = count.total() - count.experts + (c.plan.tp - 1) * copies + table;
         EXPECT_NEAR(sum.dense, dense, 1e-9 * dense) << "seed " << seed << " " << c.workload.name;

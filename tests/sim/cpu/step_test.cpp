@@ -188,8 +188,8 @@ TEST(CpuStep, a_plan_that_the_trainer_has_no_call_for_is_refused_by_what_it_asks
     inputs.plan.optimizer = models::OptimizerSharding::kFsdp;
     expect_refused(inputs, "operation parameter_gather_dense: fsdp is not bound");
     inputs = toy_inputs("toy-ep2-dp2", "toy-moe", plausible_machine());
-    inputs.workload.shared_experts = 1;
-    expect_refused(inputs, "operation shared_expert: shared experts are not bound");
+    inputs.workload.head_size = 15;
+    expect_refused(inputs, "operation rotary_embedding: head_size 15 is odd: dimensions are turned in pairs");
 }
 
 TEST(CpuStep, predict_takes_the_cpu_lens_by_the_machine) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <set>
 
 #include "base/json.hpp"
@@ -18,10 +19,11 @@ namespace {
 const std::string kRoot = AUSPEX_SOURCE_DIR;
 
 models::Workload workload_of(VerifyModel model) {
-    const std::string name = model == VerifyModel::kExperts ? "toy-moe"
-                             : model == VerifyModel::kDense ? "toy-dense"
-                                                            : "toy-moe-global";
-    return models::load_workload(JsonDocument::load(kRoot + "/workloads/" + name + ".json"));
+    static const std::map<VerifyModel, std::string> kNames{
+        {VerifyModel::kExperts, "toy-moe"},           {VerifyModel::kDense, "toy-dense"},
+        {VerifyModel::kGlobalLoss, "toy-moe-global"}, {VerifyModel::kShared, "toy-shared"},
+        {VerifyModel::kLatent, "toy-latent"},         {VerifyModel::kGpt, "toy-gpt"}};
+    return models::load_workload(JsonDocument::load(kRoot + "/workloads/" + kNames.at(model) + ".json"));
 }
 
 models::Plan plan_of(const VerifyLayout& layout) {
@@ -37,7 +39,7 @@ TEST(VerifyLayouts, no_two_train_the_same_model_in_the_same_way) {
         const std::string all = std::to_string(static_cast<int>(layout.model)) + layout.plan_text("\"uniform\"");
         EXPECT_TRUE(seen.insert(all).second) << layout.grid() << ": " << layout.choices();
     }
-    EXPECT_EQ(seen.size(), 57U);  // as README.md says
+    EXPECT_EQ(seen.size(), 73U);  // as README.md says
 }
 
 TEST(VerifyLayouts, each_kind_of_parallelism_is_there_alone_and_all_are_there_together) {
@@ -48,7 +50,8 @@ TEST(VerifyLayouts, each_kind_of_parallelism_is_there_alone_and_all_are_there_to
     EXPECT_TRUE(any([](const L& l) { return l.pp > 1 && l.dp * l.ep * l.tp == 1; }));
     EXPECT_TRUE(any([](const L& l) { return l.dp > 1 && l.ep > 1 && l.tp > 1 && l.pp > 1; }));
     EXPECT_TRUE(any([](const L& l) { return l.virtual_stages > 1; }));
-    for (const VerifyModel model : {VerifyModel::kExperts, VerifyModel::kDense, VerifyModel::kGlobalLoss}) {
+    for (const VerifyModel model : {VerifyModel::kExperts, VerifyModel::kDense, VerifyModel::kGlobalLoss,
+                                    VerifyModel::kShared, VerifyModel::kLatent, VerifyModel::kGpt}) {
         EXPECT_TRUE(any([&](const L& l) { return l.model == model; }));
     }
 }

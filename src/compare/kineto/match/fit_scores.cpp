@@ -84,14 +84,16 @@ bool is_routing(OpKind kind) {
 /// Of a memory kernel in the same operation as products, and behind them: the gradient's addition to the stored one.
 bool is_accumulation(const Slot& slot) {
     return slot.pass == Pass::kBackward && !is_norm(slot.kind) && !is_routing(slot.kind) &&
-           !is_one_of(slot.kind, {OpKind::kActivation, OpKind::kResidualAdd, OpKind::kRotaryEmbedding,
-                                  OpKind::kCrossEntropy, OpKind::kRouterTopK, OpKind::kEmbedding});
+           !is_one_of(slot.kind,
+                      {OpKind::kActivation, OpKind::kResidualAdd, OpKind::kSharedExpertSum, OpKind::kRotaryEmbedding,
+                       OpKind::kCrossEntropy, OpKind::kRouterTopK, OpKind::kEmbedding});
 }
 
 std::int16_t fit_of_pointwise(Work work, const Slot& slot) {
     const bool is_add = work == Work::kAdd;
     switch (slot.kind) {
-        case OpKind::kResidualAdd: return is_add ? 5 : 0;
+        case OpKind::kResidualAdd:
+        case OpKind::kSharedExpertSum: return is_add ? 5 : 0;
         case OpKind::kActivation: return is_add ? 0 : 3;
         case OpKind::kSharedExpert: return 3;
         case OpKind::kRotaryEmbedding: return 3;

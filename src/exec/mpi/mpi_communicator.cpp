@@ -49,24 +49,33 @@ class Transfers {
     }
     /// Waits for all; what came must have the length that was expected.
     void wait() {
-        std::vector<MPI_Status> statuses(requests_.size());
-        check(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), statuses.data()));
+        statuses_.resize(requests_.size());
+        check(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), statuses_.data()));
+        check_lengths();
+    }
+    /// The same, where it need not wait.
+    [[nodiscard]] bool have_ended() {
+        int ended = 0;
+        statuses_.resize(requests_.size());
+        check(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &ended, statuses_.data()));
+        if (ended != 0) {
+            check_lengths();
+        }
+        return ended != 0;
+    }
+
+ private:
+    void check_lengths() const {
         for (const auto& [request, length] : expected_) {
             int came = 0;
-            check(MPI_Get_count(&statuses[request], MPI_BYTE, &came));
+            check(MPI_Get_count(&statuses_[request], MPI_BYTE, &came));
             if (came != length) {
                 throw CommunicationError("a message of " + std::to_string(came) + " bytes came where " +
                                          std::to_string(length) + " were expected");
             }
         }
     }
-    [[nodiscard]] bool have_ended() {
-        int ended = 0;
-        check(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &ended, MPI_STATUSES_IGNORE));
-        return ended != 0;
-    }
 
- private:
     template <typename Piece>
     void for_pieces(std::size_t bytes, Piece piece) const {
         for (std::size_t at = 0; at < bytes; at += longest_) {
@@ -77,7 +86,15 @@ class Transfers {
     MPI_Comm comm_;
     std::size_t longest_;
     std::vector<MPI_Request> requests_;
+    std::vector<MPI_Status> statuses_;
     std::vector<std::pair<std::size_t, int>> expected_;  ///< (request, bytes) of what is received
+};
+
+struct TransfersOfRound final : PendingExchange {
+    TransfersOfRound(MPI_Comm comm, std::size_t longest) : transfers(comm, longest) {}
+    [[nodiscard]] bool has_ended() override { return transfers.have_ended(); }
+    void wait() override { transfers.wait(); }
+    Transfers transfers;
 };
 
 /// A message that has not left yet.
@@ -180,16 +197,18 @@ class MpiCommunicator : public RoundCommunicator {
     [[nodiscard]] std::size_t peak_transport_bytes() const override { return peak_; }
 
  protected:
-    void exchange(models::GroupKind kind, const RoundExchange& round) override {
-        Transfers transfers(group(kind).comm, longest_);
+    std::unique_ptr<PendingExchange> begin_exchange(models::GroupKind kind, Channel channel,
+                                                    const RoundExchange& round) override {
+        auto messages = std::make_unique<TransfersOfRound>(group(kind).comm, longest_);
+        const int tag = static_cast<int>(channel);
         for (const RoundExchange::Incoming& message : round.receives) {
-            transfers.receive(message.data, message.bytes, static_cast<int>(message.from));
+            messages->transfers.receive(message.data, message.bytes, static_cast<int>(message.from), tag);
         }
         for (const RoundExchange::Outgoing& message : round.sends) {
-            transfers.send(message.data, message.bytes, static_cast<int>(message.to));
+            messages->transfers.send(message.data, message.bytes, static_cast<int>(message.to), tag);
         }
         copy_own_part(round);
-        transfers.wait();
+        return messages;
     }
 
     /// Every part goes in full pieces and one that is not full, so that receivers know where it ends.

@@ -37,6 +37,14 @@ class CountingCommunicator final : public Communicator {
                         ElementType type) override;
     void all_gather(models::GroupKind group, void* data, std::span<const std::size_t> offsets,
                     ElementType type) override;
+    std::unique_ptr<PendingCollective> begin_all_reduce(models::GroupKind group, void* data, std::size_t count,
+                                                        ElementType type, ReduceOp op) override;
+    std::unique_ptr<PendingCollective> begin_reduce_scatter(models::GroupKind group, void* data,
+                                                            std::span<const std::size_t> offsets,
+                                                            ElementType type) override;
+    std::unique_ptr<PendingCollective> begin_all_gather(models::GroupKind group, void* data,
+                                                        std::span<const std::size_t> offsets,
+                                                        ElementType type) override;
     void all_to_all(models::GroupKind group, const void* send, std::span<const std::size_t> send_bytes, void* receive,
                     std::span<const std::size_t> receive_bytes) override;
     std::vector<std::size_t> all_to_all_begin(models::GroupKind group, const void* send,

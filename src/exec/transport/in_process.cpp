@@ -8,6 +8,7 @@
 #include <deque>
 #include <exception>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <tuple>
@@ -31,7 +32,8 @@ struct Group {
     std::condition_variable changed;
 };
 
-/// (from, to, kind of message, tag); of a collective's message the tag is the kind of group.
+/// (from, to, kind of message, tag); of a collective's message the tag is the kind of group and the
+/// channel.
 using Address = std::tuple<int, int, int, int>;
 enum MessageKind { kForward, kBackward, kPlain, kCollective };
 
@@ -68,6 +70,11 @@ struct Hub {
         const std::lock_guard lock(mutex);
         has_left[index_of(rank)] = true;
         wake_all();
+    }
+    /// With the lock.
+    [[nodiscard]] bool has_mail(const Address& address) const {
+        const auto box = mail.find(address);
+        return box != mail.end() && !box->second.empty();
     }
     /// With the lock.
     void hold(int rank, std::size_t bytes) {
@@ -182,24 +189,21 @@ class InProcessCommunicator : public RoundCommunicator {
     }
 
  protected:
-    void exchange(models::GroupKind kind, const RoundExchange& round) override {
+    std::unique_ptr<PendingExchange> begin_exchange(models::GroupKind kind, Channel channel,
+                                                    const RoundExchange& round) override {
         for (const RoundExchange::Outgoing& message : round.sends) {
             if (message.bytes > 0) {
-                post(address_to(kind, message.to), {message.data, message.data + message.bytes});
+                post(address_to(kind, message.to, channel), {message.data, message.data + message.bytes});
             }
         }
         copy_own_part(round);
-        for (const RoundExchange::Incoming& message : round.receives) {
-            if (message.bytes > 0) {
-                take(collect(address_from(kind, message.from)), {message.data, message.bytes});
-            }
-        }
+        return std::make_unique<Exchange>(*this, kind, channel, round.receives);
     }
 
     std::vector<std::size_t> exchange_unsized(models::GroupKind kind, const RoundExchange& round,
                                               std::vector<std::byte>& received) override {
         for (const RoundExchange::Outgoing& message : round.sends) {
-            post(address_to(kind, message.to), {message.data, message.data + message.bytes});
+            post(address_to(kind, message.to, Channel::kCalls), {message.data, message.data + message.bytes});
         }
         std::vector<std::size_t> sizes;
         for (std::size_t from = 0; from < members(kind); ++from) {
@@ -207,7 +211,7 @@ class InProcessCommunicator : public RoundCommunicator {
             if (from == group_ranks_[index_of(kind)]) {
                 received.insert(received.end(), round.own.begin(), round.own.end());
             } else {
-                const std::vector<std::byte> message = collect(address_from(kind, from));
+                const std::vector<std::byte> message = collect(address_from(kind, from, Channel::kCalls));
                 received.insert(received.end(), message.begin(), message.end());
             }
             sizes.push_back(received.size() - before);
@@ -230,12 +234,50 @@ class InProcessCommunicator : public RoundCommunicator {
     [[nodiscard]] BarrierScope enter_barrier(models::GroupKind kind, void* shown) {
         return {hub_, group(kind), group_ranks_[index_of(kind)], shown};
     }
-    [[nodiscard]] Address address_to(models::GroupKind kind, std::size_t member) const {
-        return {rank_, group(kind).ranks[member], kCollective, static_cast<int>(index_of(kind))};
+    [[nodiscard]] static int tag_of(models::GroupKind kind, Channel channel) {
+        return static_cast<int>(index_of(kind) * kChannels + static_cast<std::size_t>(channel));
     }
-    [[nodiscard]] Address address_from(models::GroupKind kind, std::size_t member) const {
-        return {group(kind).ranks[member], rank_, kCollective, static_cast<int>(index_of(kind))};
+    [[nodiscard]] Address address_to(models::GroupKind kind, std::size_t member, Channel channel) const {
+        return {rank_, group(kind).ranks[member], kCollective, tag_of(kind, channel)};
     }
+    [[nodiscard]] Address address_from(models::GroupKind kind, std::size_t member, Channel channel) const {
+        return {group(kind).ranks[member], rank_, kCollective, tag_of(kind, channel)};
+    }
+
+    /// What a round brings, taken in the order of its messages.
+    class Exchange final : public PendingExchange {
+     public:
+        Exchange(InProcessCommunicator& on, models::GroupKind kind, Channel channel,
+                 const std::vector<RoundExchange::Incoming>& receives)
+            : on_(on) {
+            for (const RoundExchange::Incoming& message : receives) {
+                if (message.bytes > 0) {
+                    left_.emplace_back(on.address_from(kind, message.from, channel),
+                                       std::span(message.data, message.bytes));
+                }
+            }
+        }
+        [[nodiscard]] bool has_ended() override {
+            while (!left_.empty() && on_.has_come(left_.front().first)) {
+                take_first();
+            }
+            return left_.empty();
+        }
+        void wait() override {
+            while (!left_.empty()) {
+                take_first();
+            }
+        }
+
+     private:
+        void take_first() {
+            take(on_.collect(left_.front().first), left_.front().second);
+            left_.pop_front();
+        }
+        InProcessCommunicator& on_;
+        std::deque<std::pair<Address, std::span<std::byte>>> left_;
+    };
+
     static void take(const std::vector<std::byte>& message, std::span<std::byte> data) {
         AUSPEX_CHECK(message.size() == data.size(), "a message has the length that its receiver expects");
         if (!data.empty()) {
@@ -251,13 +293,15 @@ class InProcessCommunicator : public RoundCommunicator {
         hub_.mail[address].push_back(std::move(message));
         hub_.mail_came[index_of(std::get<1>(address))].notify_one();
     }
+    /// True also where it will never come: collecting it then throws.
+    [[nodiscard]] bool has_come(const Address& address) {
+        const std::lock_guard lock(hub_.mutex);
+        return hub_.has_mail(address) || hub_.failed || hub_.has_left[index_of(std::get<0>(address))];
+    }
     std::vector<std::byte> collect(const Address& address) {
         std::unique_lock lock(hub_.mutex);
         const int from = std::get<0>(address);
-        const auto is_there = [&] {
-            const auto box = hub_.mail.find(address);
-            return box != hub_.mail.end() && !box->second.empty();
-        };
+        const auto is_there = [&] { return hub_.has_mail(address); };
         hub_.mail_came[index_of(rank_)].wait(
             lock, [&] { return is_there() || hub_.failed || hub_.has_left[index_of(from)]; });
         if (!is_there()) {

@@ -139,6 +139,10 @@ std::vector<AgreementCase> overlapped_cases() {
             cases.push_back(std::move(c));
         }
     }
+    const Change expect = [](models::Workload&, models::Plan& p) { p.overlap_pp = true; };
+    cases.push_back(dense("pp2_virtual_expected", {expect, pp(2, models::ScheduleKind::kInterleaved1f1b, 2)}));
+    cases.push_back(mixture("global_loss_pp2_tp2_expected",
+                            {expect, global_loss, pp(2, models::ScheduleKind::k1f1b), tp(2), bf16()}));
     return cases;
 }
 

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "exec/kernels/copies.hpp"
 #include "exec/run/background.hpp"
+#include "exec/run/expected_messages.hpp"
 #include "exec/run/step_record.hpp"
 
 namespace auspex::exec {
@@ -151,6 +152,7 @@ void run_step(Rank<P>& rank, schedule::Timeline* timeline, Clock::time_point epo
     begin_step(rank);
     StepRecord<P> record(rank, timeline, epoch);
     BackgroundOperations<P> background(rank, record);
+    ExpectedMessages<P> expected(rank);
     const schedule::Program& program = rank.run->program;
     for (const schedule::BlockUse& use : program.roles[static_cast<std::size_t>(rank.coordinates.stage)].order) {
         const schedule::Block& block = program.blocks[use.block];
@@ -162,6 +164,7 @@ void run_step(Rank<P>& rank, schedule::Timeline* timeline, Clock::time_point epo
         background.begin_block(block);
         for (const schedule::Operation& op : program.operations_of(block)) {
             play(rank, operation_of(rank, op, block, use), record, background);
+            expected.after(op);
             if (rank.after_operation) {
                 rank.after_operation(op);
             }

@@ -97,6 +97,12 @@ class Communicator {
     /// From the stage in that direction; blocks until the message is there. Its length must be `data`'s.
     virtual void receive(models::GroupKind direction, std::span<std::byte> data, int tag) = 0;
 
+    /// Says that `receive` will ask for this message of so many bytes: it may come before, into memory of the
+    /// transport, whenever this rank makes a call.
+    virtual void expect(models::GroupKind direction, std::size_t bytes, int tag) = 0;
+    /// Lets expected messages go on coming; does not wait.
+    virtual void advance_expected() = 0;
+
     /// Between any two ranks, for what no program speaks of: reports, traces, recorded routing.
     virtual void send_bytes(int rank, std::span<const std::byte> data) = 0;
     virtual std::vector<std::byte> receive_bytes(int rank) = 0;

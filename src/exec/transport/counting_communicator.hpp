@@ -54,6 +54,10 @@ class CountingCommunicator final : public Communicator {
     void barrier(models::GroupKind group) override;
     void send(models::GroupKind direction, std::span<const std::span<const std::byte>> parts, int tag) override;
     void receive(models::GroupKind direction, std::span<std::byte> data, int tag) override;
+    void expect(models::GroupKind direction, std::size_t bytes, int tag) override {
+        real_.expect(direction, bytes, tag);
+    }
+    void advance_expected() override { real_.advance_expected(); }
     void send_bytes(int rank, std::span<const std::byte> data) override;
     std::vector<std::byte> receive_bytes(int rank) override;
     [[nodiscard]] std::size_t peak_transport_bytes() const override { return real_.peak_transport_bytes(); }

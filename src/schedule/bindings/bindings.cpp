@@ -78,7 +78,6 @@ void check_choices(Findings& found, const models::Workload& w, const models::Pla
     found.add(p.overlap_tp, p.sequence_parallel ? OpKind::kTpReduceScatter : OpKind::kTpAllReduce,
               "overlap of tp" + beside);
     found.add(p.overlap_ep, OpKind::kTokenCommunication, "overlap of ep" + beside);
-    found.add(p.overlap_pp, OpKind::kSendForward, "overlap of pp" + beside);
     found.add(stack.per_parameter_ep_all_reduce && p.optimizer == models::OptimizerSharding::kSharded && p.ep > 1,
               OpKind::kGradientEpAllReduce, "all-reduces tensor by tensor are not bound");
     found.add(w.global_aux_loss && p.pp * p.virtual_stages > 1 && !stack.router_logits_travel, OpKind::kCrossEntropy,

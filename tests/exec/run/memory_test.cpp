@@ -69,7 +69,7 @@ models::Plan random_plan(Rng& rng, bool mixture) {
                                                          models::OptimizerSharding::kSharded,
                                                          models::OptimizerSharding::kEpAware};
     p.optimizer = kOptimizers[rng.below(3)];
-    p.overlap_dp = coin();
+    p.overlap_dp = coin(), p.overlap_pp = coin();
     if (mixture) {
         p.ep = coin() ? 2 : 1;
         p.dispatch = coin() ? models::Dispatch::kAllToAll : models::Dispatch::kAllGatherReduceScatter;

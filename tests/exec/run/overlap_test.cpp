@@ -119,6 +119,23 @@ TEST(OverlappedReduction, weights_after_updates_are_the_same) {
     }
 }
 
+/// Messages that come while a rank computes bring what those bring that it waits for.
+TEST(ExpectedMessages, give_the_gradients_of_messages_that_are_waited_for) {
+    for (const models::ScheduleKind schedule : models::kScheduleKinds) {
+        SCOPED_TRACE(to_string(schedule));
+        models::Plan plan = pipeline_plan(schedule);
+        plan.dp = 2;
+        const StepResult waited = one_step<Fp32>(run_inputs(deep(mixture_model()), plan));
+        plan.overlap_pp = true;
+        for (const bool sums : {false, true}) {
+            plan.overlap_dp = sums;
+            const StepResult found = one_step<Fp32>(run_inputs(deep(mixture_model()), plan));
+            EXPECT_EQ(found.gradients, waited.gradients);
+            EXPECT_EQ(found.loss.cross_entropy, waited.loss.cross_entropy);
+        }
+    }
+}
+
 /// Bytes and operations are the program's; a gather of parameters makes a call for each bucket.
 TEST(OverlappedReduction, does_what_the_program_says) {
     models::Plan plan = overlapped(split_plan(true));

@@ -163,6 +163,9 @@ inline void add_messages(exec::Communicator& communicator, std::size_t count, Jo
         }
     }
     std::vector<std::byte> message(count * 4 + count / 2 * 2);
+    communicator.expect(models::GroupKind::kNextStage, message.size(), 7);
+    communicator.expect(models::GroupKind::kPreviousStage, message.size(), 3);
+    communicator.advance_expected();
     for (const int tag : {3, 7}) {
         for (const models::GroupKind direction : {models::GroupKind::kPreviousStage, models::GroupKind::kNextStage}) {
             communicator.receive(direction, message, tag);

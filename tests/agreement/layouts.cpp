@@ -149,11 +149,35 @@ std::vector<AgreementCase> mixture_cases() {
             mixture("learned_bf16", {learned, bf16()})};
 }
 
+/// Sums of gradients beside backward passes, in buckets of a unit, of a few, and of all.
+std::vector<AgreementCase> overlapped_cases() {
+    const Change overlap = [](models::Workload&, models::Plan& p) { p.overlap_dp = true; };
+    std::vector<AgreementCase> cases;
+    for (const double bucket : {1.0, 900.0, 1e6}) {
+        const std::string name = "_overlapped_" + std::to_string(static_cast<int>(bucket));
+        for (AgreementCase c :
+             {dense("dp3_replicated" + name, {overlap, dp(3, kReplicated)}),
+              dense("tp2_sliced_pp2_zb_h1_dp2" + name,
+                    {overlap, tp(2, true), pp(2, models::ScheduleKind::kZbH1), dp(2, kSharded), bf16(4)}),
+              mixture("ep2_dp2_tp2_sliced" + name,
+                      {overlap, dense_first, ep(2, kToAll, kGrouped), dp(2, kSharded), tp(2, true)}),
+              mixture("zbv_dp2" + name, {overlap, pp(2, models::ScheduleKind::kZbv, 2), dp(2, kEpAware), bf16()})}) {
+            c.bucket_bytes = bucket;
+            cases.push_back(std::move(c));
+        }
+    }
+    const Change expect = [](models::Workload&, models::Plan& p) { p.overlap_pp = true; };
+    cases.push_back(dense("pp2_virtual_expected", {expect, pp(2, models::ScheduleKind::kInterleaved1f1b, 2)}));
+    cases.push_back(mixture("global_loss_pp2_tp2_expected",
+                            {expect, global_loss, pp(2, models::ScheduleKind::k1f1b), tp(2), bf16()}));
+    return cases;
+}
+
 }  // namespace
 
 std::vector<AgreementCase> agreement_cases() {
     std::vector<AgreementCase> all = dense_cases();
-    for (const auto& more : {dispatch_cases(), mixture_cases()}) {
+    for (const auto& more : {dispatch_cases(), mixture_cases(), overlapped_cases()}) {
         all.insert(all.end(), more.begin(), more.end());
     }
     return all;

@@ -12,6 +12,7 @@ struct AgreementCase {
     std::string name;
     models::Workload workload;
     models::Plan plan;
+    double bucket_bytes = 1;  ///< of the stack, where gradients are summed beside passes
 };
 inline void PrintTo(const AgreementCase& c, std::ostream* out) { *out << c.name; }
 

@@ -76,17 +76,17 @@ TEST(Stack, optimus_blocks_reduces_flat_and_overlaps_nothing) {
     EXPECT_FALSE(stack.can_overlap_tp || stack.can_overlap_ep || stack.can_overlap_dp || stack.can_overlap_pp);
 }
 
-TEST(Stack, auspex_checks_gradients_first_adds_them_inside_the_product_and_overlaps_nothing) {
+TEST(Stack, auspex_checks_gradients_first_adds_them_inside_the_product_and_sums_them_in_buckets) {
     const Stack stack = load_stack(open_stack("auspex"));
     EXPECT_TRUE(stack.check_gradients);
     EXPECT_EQ(stack.loss_terms, 3);
     EXPECT_EQ(stack.world_all_reduces_per_step, 2);
     EXPECT_EQ(stack.barriers_per_step, 0);
-    EXPECT_EQ(stack.reduction, Reduction::kFlat);
+    EXPECT_TRUE(stack.reduction == Reduction::kBucketed && stack.bucket_bytes == 131072);
     EXPECT_EQ(stack.kernels.gradient_accumulation, 0);
     EXPECT_FALSE(stack.blocking_sends || stack.sync_after_pass || stack.per_parameter_ep_all_reduce);
-    EXPECT_FALSE(stack.can_overlap_tp || stack.can_overlap_ep || stack.can_overlap_dp || stack.can_overlap_pp);
-    EXPECT_TRUE(stack.router_logits_travel);
+    EXPECT_FALSE(stack.can_overlap_tp || stack.can_overlap_ep);
+    EXPECT_TRUE(stack.can_overlap_dp && stack.can_overlap_pp && stack.router_logits_travel);
     EXPECT_EQ(stack.offers_expert_kernels.size(), 3U);
     EXPECT_EQ(stack.offers_optimizers, (std::vector<std::string>{"replicated", "sharded", "ep-aware"}));
     EXPECT_EQ(stack.offers_dispatches.size(), 2U);

@@ -228,7 +228,7 @@ CheckpointInfo newest_whole(const std::string& folder, const RunInputs& run, std
 /// One of the ranks that own the same shard reads its elements, and tells the others.
 template <class P>
 std::string read_shard(Rank<P>& rank, const std::optional<CheckpointReader>& reader, bool experts) {
-    const Sharding sharding = sharding_of(rank.plan(), *rank.communicator, rank.table, experts);
+    const Sharding sharding = sharding_of(rank, experts);
     std::string problem;
     for (const TensorPart& part : shard_parts(rank)) {
         if (part.is_expert != experts) {
@@ -248,8 +248,10 @@ std::string read_shard(Rank<P>& rank, const std::optional<CheckpointReader>& rea
     }
     if (sharding.is_sharded) {
         Buffer<typename P::Value>& weights = experts ? rank.weights.experts : rank.weights.dense;
-        rank.communicator->all_gather(sharding.shard_group, weights.data(), sharding.offsets,
-                                      element_type<typename P::Value>());
+        for (const std::vector<std::size_t>& offsets : sharding.parts) {
+            rank.communicator->all_gather(sharding.shard_group, weights.data(), offsets,
+                                          element_type<typename P::Value>());
+        }
     }
     return problem;
 }
@@ -331,8 +333,7 @@ CheckpointInfo newest_checkpoint(Communicator& communicator, const std::string& 
 template <class P>
 void read_checkpoint(Rank<P>& rank, const CheckpointInfo& info) {
     std::optional<CheckpointReader> reader;
-    const bool reads = sharding_of(rank.plan(), *rank.communicator, rank.table, false).replica == 0 ||
-                       sharding_of(rank.plan(), *rank.communicator, rank.table, true).replica == 0;
+    const bool reads = sharding_of(rank, false).replica == 0 || sharding_of(rank, true).replica == 0;
     const auto agree = [&](const std::string& own) {
         const std::string problem = first_problem_and_rank(*rank.communicator, own);
         if (!problem.empty()) {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "exec/kernels/call_record.hpp"
 
 namespace auspex::exec {
 namespace {
@@ -49,24 +50,41 @@ class Transfers {
     }
     /// Waits for all; what came must have the length that was expected.
     void wait() {
-        std::vector<MPI_Status> statuses(requests_.size());
-        check(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), statuses.data()));
+        if (have_ended_) {
+            return;
+        }
+        statuses_.resize(requests_.size());
+        check(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), statuses_.data()));
+        have_ended_ = true;
+        check_lengths();
+    }
+    /// The same, where it need not wait.
+    [[nodiscard]] bool have_ended() {
+        if (have_ended_) {
+            return true;
+        }
+        int ended = 0;
+        statuses_.resize(requests_.size());
+        check(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &ended, statuses_.data()));
+        have_ended_ = ended != 0;
+        if (have_ended_) {
+            check_lengths();
+        }
+        return have_ended_;
+    }
+
+ private:
+    void check_lengths() const {
         for (const auto& [request, length] : expected_) {
             int came = 0;
-            check(MPI_Get_count(&statuses[request], MPI_BYTE, &came));
+            check(MPI_Get_count(&statuses_[request], MPI_BYTE, &came));
             if (came != length) {
                 throw CommunicationError("a message of " + std::to_string(came) + " bytes came where " +
                                          std::to_string(length) + " were expected");
             }
         }
     }
-    [[nodiscard]] bool have_ended() {
-        int ended = 0;
-        check(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &ended, MPI_STATUSES_IGNORE));
-        return ended != 0;
-    }
 
- private:
     template <typename Piece>
     void for_pieces(std::size_t bytes, Piece piece) const {
         for (std::size_t at = 0; at < bytes; at += longest_) {
@@ -77,11 +95,28 @@ class Transfers {
     MPI_Comm comm_;
     std::size_t longest_;
     std::vector<MPI_Request> requests_;
+    std::vector<MPI_Status> statuses_;
+    bool have_ended_ = false;
     std::vector<std::pair<std::size_t, int>> expected_;  ///< (request, bytes) of what is received
+};
+
+struct TransfersOfRound final : PendingExchange {
+    TransfersOfRound(MPI_Comm comm, std::size_t longest) : transfers(comm, longest) {}
+    [[nodiscard]] bool has_ended() override { return transfers.have_ended(); }
+    void wait() override { transfers.wait(); }
+    Transfers transfers;
 };
 
 /// A message that has not left yet.
 struct Outgoing {
+    std::vector<std::byte> data;
+    Transfers transfers;
+};
+
+/// A message that will be asked for.
+struct ExpectedMessage {
+    models::GroupKind direction;
+    int tag;
     std::vector<std::byte> data;
     Transfers transfers;
 };
@@ -152,10 +187,34 @@ class MpiCommunicator : public RoundCommunicator {
 
     void receive(models::GroupKind direction, std::span<std::byte> data, int tag) override {
         forget_sent();
-        const bool forward = direction == models::GroupKind::kPreviousStage;
-        Transfers transfers(messages_, longest_);
-        transfers.receive(data.data(), data.size(), forward ? previous_ : next_, directed(tag, forward));
-        transfers.wait();
+        const auto expected = std::ranges::find_if(expected_, [&](const ExpectedMessage& message) {
+            return message.direction == direction && message.tag == tag;
+        });
+        if (expected == expected_.end()) {
+            Transfers transfers(messages_, longest_);
+            receive_from(direction, data, tag, transfers);
+            transfers.wait();
+            return;
+        }
+        AUSPEX_CHECK(expected->data.size() == data.size(), "a message is as long as it was expected");
+        expected->transfers.wait();
+        record_call("copy", 1, data.size());
+        std::ranges::copy(expected->data, data.begin());
+        release(data.size());
+        expected_.erase(expected);
+    }
+
+    void expect(models::GroupKind direction, std::size_t bytes, int tag) override {
+        hold(bytes);
+        ExpectedMessage& message = expected_.emplace_back(
+            ExpectedMessage{direction, tag, std::vector<std::byte>(bytes), Transfers(messages_, longest_)});
+        receive_from(direction, message.data, tag, message.transfers);
+    }
+
+    void advance_expected() override {
+        for (ExpectedMessage& message : expected_) {
+            static_cast<void>(message.transfers.have_ended());
+        }
     }
 
     void send_bytes(int rank, std::span<const std::byte> data) override {
@@ -180,16 +239,18 @@ class MpiCommunicator : public RoundCommunicator {
     [[nodiscard]] std::size_t peak_transport_bytes() const override { return peak_; }
 
  protected:
-    void exchange(models::GroupKind kind, const RoundExchange& round) override {
-        Transfers transfers(group(kind).comm, longest_);
+    std::unique_ptr<PendingExchange> begin_exchange(models::GroupKind kind, Channel channel,
+                                                    const RoundExchange& round) override {
+        auto messages = std::make_unique<TransfersOfRound>(group(kind).comm, longest_);
+        const int tag = static_cast<int>(channel);
         for (const RoundExchange::Incoming& message : round.receives) {
-            transfers.receive(message.data, message.bytes, static_cast<int>(message.from));
+            messages->transfers.receive(message.data, message.bytes, static_cast<int>(message.from), tag);
         }
         for (const RoundExchange::Outgoing& message : round.sends) {
-            transfers.send(message.data, message.bytes, static_cast<int>(message.to));
+            messages->transfers.send(message.data, message.bytes, static_cast<int>(message.to), tag);
         }
         copy_own_part(round);
-        transfers.wait();
+        return messages;
     }
 
     /// Every part goes in full pieces and one that is not full, so that receivers know where it ends.
@@ -275,6 +336,11 @@ class MpiCommunicator : public RoundCommunicator {
         return ranks;
     }
 
+    void receive_from(models::GroupKind direction, std::span<std::byte> data, int tag, Transfers& transfers) const {
+        const bool forward = direction == models::GroupKind::kPreviousStage;
+        transfers.receive(data.data(), data.size(), forward ? previous_ : next_, directed(tag, forward));
+    }
+
     static int directed(int tag, bool forward) { return 2 * tag + (forward ? 1 : 0); }
 
     void post(MPI_Comm comm, std::vector<std::byte> message, int to, int tag) {
@@ -307,6 +373,7 @@ class MpiCommunicator : public RoundCommunicator {
     MPI_Comm messages_ = MPI_COMM_NULL, plain_ = MPI_COMM_NULL;
     std::array<GroupComm, kGroupKinds> groups_{};
     std::list<Outgoing> outgoing_;
+    std::list<ExpectedMessage> expected_;
     std::size_t held_ = 0, peak_ = 0;
 };
 

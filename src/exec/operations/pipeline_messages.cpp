@@ -1,4 +1,6 @@
 /// @file Messages between virtual stages: the running value, and router logits or their gradients where they travel.
+#include "exec/operations/pipeline_messages.hpp"
+
 #include <algorithm>
 #include <span>
 #include <utility>
@@ -33,18 +35,10 @@ struct Messages {
     }
     [[nodiscard]] std::size_t elements() const {
         const std::size_t count = s.t_slice * s.h + travelling();
-        const schedule::StageMessage message =
-            schedule::stage_message(rank.workload(), rank.plan(), rank.run->stack, current.op.message);
-        AUSPEX_CHECK(static_cast<double>(count) == message.activations.elements + message.router_logits.elements,
-                     "a message is as long as the program says");
+        AUSPEX_CHECK(count == message_elements(rank, current.op.message), "a message is as long as the program says");
         return count;
     }
-    /// Boundaries cross in both directions, and with two stages both directions join the same two ranks.
-    [[nodiscard]] int tag() const {
-        const bool forward =
-            current.op.kind == schedule::OpKind::kSendForward || current.op.kind == schedule::OpKind::kReceiveForward;
-        return (current.op.message * rank.plan().micro_batches + current.micro_batch) * 2 + (forward ? 0 : 1);
-    }
+    [[nodiscard]] int tag() const { return message_tag(rank.plan(), current.op, current.micro_batch); }
 
     /// Sends and releases.
     void send(Buffer<V>& value) {
@@ -72,6 +66,11 @@ struct Messages {
 };
 
 }  // namespace
+
+int message_tag(const models::Plan& plan, const schedule::Operation& op, int micro_batch) {
+    const bool forward = op.kind == schedule::OpKind::kSendForward || op.kind == schedule::OpKind::kReceiveForward;
+    return (op.message * plan.micro_batches + micro_batch) * 2 + (forward ? 0 : 1);
+}
 
 template <class P>
 bool run_message(Rank<P>& rank, const CurrentOperation& current) {

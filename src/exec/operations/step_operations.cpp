@@ -1,10 +1,12 @@
 /// @file The optimizer block: health, sums of gradients, norm, update, gathered parameters.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "exec/kernels/copies.hpp"
 #include "exec/operations/health.hpp"
 #include "exec/operations/operations.hpp"
+#include "exec/operations/step_collectives.hpp"
 #include "exec/state/optimizer.hpp"
 
 namespace auspex::exec {
@@ -60,57 +62,42 @@ void share_loss(Rank<P>& rank) {
     rank.total_loss = {sum[0], 0, 0};
 }
 
-/// Tensors of which every tp rank has a part of the gradient: copied into one buffer, summed, copied back.
+/// Tensors of which every tp rank has a part of the gradient: copied into one buffer, summed, copied back. Of a bucket,
+/// or of all.
 template <class P>
-void sum_over_tp(Rank<P>& rank) {
+void sum_over_tp(Rank<P>& rank, const CurrentOperation& current) {
     using G = typename P::Gradient;
+    const FlatRange range = gradients_of(rank, current, false);
+    const auto is_summed = [&](const Parameter& p) {
+        return p.summed_over_tp && p.offset >= range.begin && p.offset < range.end;
+    };
     std::size_t count = 0;
     for (const Parameter& p : rank.table.dense) {
-        count += p.summed_over_tp ? p.size : 0;
+        count += is_summed(p) ? p.size : 0;
     }
     Buffer<G> buffer(*rank.arena, schedule::MemoryLabel::kCommunication, count);
     Buffer<G>& gradients = rank.weights.dense_gradient;
     const auto for_each_tensor = [&](const auto& copy) {
         G* at = buffer.data();
         for (const Parameter& p : rank.table.dense) {
-            if (p.summed_over_tp) {
+            if (is_summed(p)) {
                 copy(gradients.data() + p.offset, at, p.size);
                 at += p.size;
             }
         }
     };
     for_each_tensor([](const G* gradient, G* at, std::size_t size) { copy_values<G>(size, gradient, at); });
+    if (current.block.kind != schedule::BlockKind::kOptimizer) {
+        check_contribution(rank, current, std::as_const(buffer).span());
+    }
     rank.communicator->all_reduce(models::GroupKind::kTp, buffer.data(), count, element_type<G>(), ReduceOp::kSum);
     for_each_tensor([](G* gradient, const G* at, std::size_t size) { copy_values<G>(size, at, gradient); });
 }
 
-/// Gradients of the dense part over the ranks that own the same shard: all at once, or, where the operation is
-/// repeated, tensor by tensor.
 template <class P>
-void sum_over_ep(Rank<P>& rank, const schedule::Operation& op) {
-    using G = typename P::Gradient;
-    G* gradients = rank.weights.dense_gradient.data();
-    const auto sum = [&](std::size_t begin, std::size_t count) {
-        rank.communicator->all_reduce(op.group, gradients + begin, count, element_type<G>(), ReduceOp::kSum);
-    };
-    if (op.repeat == 1) {
-        sum(0, rank.table.dense_size);
-        return;
-    }
-    for (const Parameter& p : rank.table.dense) {
-        sum(p.offset, p.size);
-    }
-}
-
-template <class P>
-void reduce_gradients(Rank<P>& rank, const schedule::Operation& op, bool experts) {
-    using G = typename P::Gradient;
-    Buffer<G>& gradients = experts ? rank.weights.experts_gradient : rank.weights.dense_gradient;
-    const Sharding sharding = sharding_of(rank.plan(), *rank.communicator, rank.table, experts);
-    if (sharding.is_sharded) {
-        rank.communicator->reduce_scatter(op.group, gradients.data(), sharding.offsets, element_type<G>());
-    } else {
-        rank.communicator->all_reduce(op.group, gradients.data(), gradients.size(), element_type<G>(), ReduceOp::kSum);
+void run_collectives(Rank<P>& rank, const CurrentOperation& current) {
+    for (const StepCollective& collective : step_collectives(rank, current)) {
+        collective.run(*rank.communicator);
     }
 }
 
@@ -127,14 +114,6 @@ void exchange_tied_gradient(Rank<P>& rank, const schedule::Operation& op) {
     rank.communicator->send(op.group, parts, behind_passes);
     rank.communicator->receive(op.group, std::as_writable_bytes(other.span()), behind_passes);
     add<G>(own.size(), own.data(), other.data(), own.data());
-}
-
-template <class P>
-void gather_parameters(Rank<P>& rank, const schedule::Operation& op, bool experts) {
-    using V = typename P::Value;
-    Buffer<V>& weights = experts ? rank.weights.experts : rank.weights.dense;
-    const Sharding sharding = sharding_of(rank.plan(), *rank.communicator, rank.table, experts);
-    rank.communicator->all_gather(op.group, weights.data(), sharding.offsets, element_type<V>());
 }
 
 /// The rank's part of the squared norm, as it is handed over; a world of one has no all-reduce that would finish norm
@@ -163,15 +142,15 @@ bool run_step_operation(Rank<P>& rank, const CurrentOperation& current) {
     switch (op.kind) {
         case schedule::OpKind::kGradientCheck: check_gradients(rank); return true;
         case schedule::OpKind::kTiedEmbeddingAllReduce: exchange_tied_gradient(rank, op); return true;
-        case schedule::OpKind::kGradientTpAllReduce: sum_over_tp(rank); return true;
-        case schedule::OpKind::kGradientEpAllReduce: sum_over_ep(rank, op); return true;
-        case schedule::OpKind::kGradientReduceExperts: reduce_gradients(rank, op, true); return true;
-        case schedule::OpKind::kGradientReduceDense: reduce_gradients(rank, op, false); return true;
+        case schedule::OpKind::kGradientTpAllReduce: sum_over_tp(rank, current); return true;
+        case schedule::OpKind::kGradientEpAllReduce:
+        case schedule::OpKind::kGradientReduceExperts:
+        case schedule::OpKind::kGradientReduceDense:
+        case schedule::OpKind::kParameterGatherExperts:
+        case schedule::OpKind::kParameterGatherDense: run_collectives(rank, current); return true;
         case schedule::OpKind::kGradientNorm: begin_gradient_norm(rank); return true;
         case schedule::OpKind::kGradientNormAllReduce: finish_gradient_norm(rank); return true;
         case schedule::OpKind::kOptimizerUpdate: update_shards(rank); return true;
-        case schedule::OpKind::kParameterGatherExperts: gather_parameters(rank, op, true); return true;
-        case schedule::OpKind::kParameterGatherDense: gather_parameters(rank, op, false); return true;
         case schedule::OpKind::kWorldAllReduce:
             op.carries == schedule::Carries::kHealth ? share_health(rank) : share_loss(rank);
             return true;

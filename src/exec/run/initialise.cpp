@@ -53,19 +53,21 @@ void draw(const Parameter& parameter, std::uint64_t seed, double deviation, std:
 }
 
 template <class P>
-void draw_weights(Rank<P>& rank, const std::vector<Parameter>& table, Buffer<typename P::Value>& weights,
-                  Buffer<float>& master, ShardRange shard) {
+void draw_weights(Rank<P>& rank, const std::vector<Parameter>& table, Buffer<typename P::Value>& weights) {
     using Value = typename P::Value;
     for (const Parameter& p : table) {
-        draw(p, rank.run->seed, rank.training().initial_deviation, 0, p.size, [&](std::size_t i, double value) {
-            const std::size_t flat = p.offset + i;
-            weights[flat] = stored<Value>(value);
-            if constexpr (std::is_same_v<Value, Bf16>) {
-                if (flat >= shard.begin && flat < shard.end) {
-                    master[flat - shard.begin] = static_cast<float>(value);
-                }
-            }
-        });
+        draw(p, rank.run->seed, rank.training().initial_deviation, 0, p.size,
+             [&](std::size_t i, double value) { weights[p.offset + i] = stored<Value>(value); });
+    }
+}
+
+/// The same values, unrounded.
+template <class P>
+void draw_masters(Rank<P>& rank) {
+    for (const TensorPart& part : shard_parts(rank)) {
+        Buffer<float>& master = part.is_expert ? rank.optimizer->experts_master : rank.optimizer->dense_master;
+        draw(*part.parameter, rank.run->seed, rank.training().initial_deviation, part.begin, part.end,
+             [&](std::size_t i, double value) { master[part.in_shard + i - part.begin] = static_cast<float>(value); });
     }
 }
 
@@ -84,10 +86,12 @@ void initialise_rank(Rank<P>& rank) {
     w.experts = Buffer<typename P::Value>(*rank.arena, schedule::MemoryLabel::kWeights, table.experts_size);
     w.dense_gradient = gradients(table.dense_size);
     w.experts_gradient = gradients(table.experts_size);
-    OptimizerState<P>& state = *rank.optimizer;
-    state = make_optimizer_state(rank);
-    draw_weights(rank, table.dense, w.dense, state.dense_master, state.dense);
-    draw_weights(rank, table.experts, w.experts, state.experts_master, state.experts);
+    *rank.optimizer = make_optimizer_state(rank);
+    draw_weights(rank, table.dense, w.dense);
+    draw_weights(rank, table.experts, w.experts);
+    if constexpr (std::is_same_v<typename P::Value, Bf16>) {
+        draw_masters(rank);
+    }
 }
 
 template void initialise_rank<Fp32>(Rank<Fp32>&);

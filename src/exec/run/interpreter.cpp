@@ -7,6 +7,9 @@
 
 #include "base/error.hpp"
 #include "exec/kernels/copies.hpp"
+#include "exec/run/background.hpp"
+#include "exec/run/expected_messages.hpp"
+#include "exec/run/step_record.hpp"
 
 namespace auspex::exec {
 namespace {
@@ -43,19 +46,6 @@ void run_operation(Rank<P>& rank, const CurrentOperation& current) {
                        run_head_operation(rank, current) || run_tp_operation(rank, current) ||
                        run_message(rank, current) || run_step_operation(rank, current);
     AUSPEX_CHECK(bound, "every operation of the program is bound");
-}
-
-schedule::Span span_of(const CurrentOperation& current, Clock::time_point epoch, Clock::time_point start,
-                       Clock::time_point end) {
-    const auto since_epoch = [&](Clock::time_point time) {
-        return to_picoseconds(std::chrono::duration<double>(time - epoch).count());
-    };
-    return {static_cast<std::uint32_t>(current.op.stream),
-            static_cast<std::uint32_t>(operation_name_index(current.op.kind, current.op.phase)),
-            since_epoch(start),
-            since_epoch(end),
-            current.micro_batch,
-            current.op.layer};
 }
 
 /// All ranks know of a failure after the all-reduce of their flags, or of their parts of the norm; a rank alone after
@@ -95,28 +85,19 @@ void begin_pass(Rank<P>& rank, const schedule::Block& block, const schedule::Blo
     pass.feed_forward.resize(pass.attention.size());
 }
 
-/// The rank's communicator counts while this lives.
+/// Waits for what the operation depends on, then runs it, or begins it where it runs beside what follows.
 template <class P>
-class CountedCalls {
- public:
-    explicit CountedCalls(Rank<P>& rank) : rank_(rank), real_(rank.communicator), counting_(*real_) {
-        rank.communicator = &counting_;
+void play(Rank<P>& rank, const CurrentOperation& current, StepRecord<P>& record, BackgroundOperations<P>& background) {
+    background.wait_for(current.op);
+    if (schedule::runs_beside(rank.run->program, current.op)) {
+        background.begin(current);
+    } else {
+        const Clock::time_point start = Clock::now();
+        record.count(current.op, false, [&] { run_operation(rank, current); });
+        record.add_span(current, start, Clock::now());
     }
-    ~CountedCalls() { rank_.communicator = real_; }
-    CountedCalls(const CountedCalls&) = delete;
-    CountedCalls& operator=(const CountedCalls&) = delete;
-
-    void run(const CurrentOperation& current) {
-        counting_.begin(current.op);
-        run_operation(rank_, current);
-        rank_.counts[static_cast<std::size_t>(current.op.kind)] += counting_.end();
-    }
-
- private:
-    Rank<P>& rank_;
-    Communicator* real_;
-    CountingCommunicator counting_;
-};
+    background.advance();
+}
 
 /// What a stage's next chunk, or the one before, takes over on the same rank, without a message.
 template <class P>
@@ -169,7 +150,9 @@ schedule::Timeline empty_rank_timeline(int rank) {
 template <class P>
 void run_step(Rank<P>& rank, schedule::Timeline* timeline, Clock::time_point epoch) {
     begin_step(rank);
-    CountedCalls<P> calls(rank);
+    StepRecord<P> record(rank, timeline, epoch);
+    BackgroundOperations<P> background(rank, record);
+    ExpectedMessages<P> expected(rank);
     const schedule::Program& program = rank.run->program;
     for (const schedule::BlockUse& use : program.roles[static_cast<std::size_t>(rank.coordinates.stage)].order) {
         const schedule::Block& block = program.blocks[use.block];
@@ -178,13 +161,10 @@ void run_step(Rank<P>& rank, schedule::Timeline* timeline, Clock::time_point epo
         } else if (block.kind != schedule::BlockKind::kOptimizer) {
             rank.running.g = std::move(rank.passes.at({block.chunk, use.micro_batch}).gradient);
         }
+        background.begin_block(block);
         for (const schedule::Operation& op : program.operations_of(block)) {
-            const CurrentOperation current = operation_of(rank, op, block, use);
-            const Clock::time_point start = Clock::now();
-            calls.run(current);
-            if (timeline != nullptr) {
-                timeline->spans.push_back(span_of(current, epoch, start, Clock::now()));
-            }
+            play(rank, operation_of(rank, op, block, use), record, background);
+            expected.after(op);
             if (rank.after_operation) {
                 rank.after_operation(op);
             }
@@ -193,6 +173,7 @@ void run_step(Rank<P>& rank, schedule::Timeline* timeline, Clock::time_point epo
         end_block(rank, block, use);
     }
     AUSPEX_CHECK(rank.passes.empty(), "every forward pass has had its backward pass");
+    AUSPEX_CHECK(background.empty(), "a step ends with all of its communication ended");
 }
 
 template void run_step<Fp32>(Rank<Fp32>&, schedule::Timeline*, Clock::time_point);

@@ -21,6 +21,7 @@ class SoftFailure : public std::runtime_error {
 [[nodiscard]] schedule::Timeline empty_rank_timeline(int rank);
 
 /// Runs every operation of the rank's role in the program's order: rank.tokens must hold the step's micro-batches.
+/// What runs beside others (schedule::runs_beside) is begun there, and ends before what waits for it.
 /// Gradients begin at zero and are left as the program's reductions leave them. Each operation becomes a span of
 /// `timeline` (made by empty_rank_timeline; seconds since `epoch`) unless that is null. rank.counts are of the
 /// operations that were run and of the calls that they made (CountingCommunicator).

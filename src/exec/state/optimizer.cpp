@@ -13,21 +13,13 @@
 namespace auspex::exec {
 namespace {
 
-std::vector<std::size_t> shard_offsets(std::size_t size, std::size_t shards) {
-    std::vector<std::size_t> offsets;
-    for (std::size_t i = 0; i <= shards; ++i) {
-        offsets.push_back(models::shard_begin(size, i, shards));
-    }
-    return offsets;
-}
-
 /// The spans of one part in gradients, moments, master and weights.
 template <class P>
 void update_part(Rank<P>& rank, const AdamW& adam, const TensorPart& part) {
     OptimizerState<P>& state = *rank.optimizer;
     const bool expert = part.is_expert;
     const std::size_t flat = part.parameter->offset + part.begin;
-    const std::size_t in_shard = flat - (expert ? state.experts : state.dense).begin;
+    const std::size_t in_shard = part.in_shard;
     auto& weights = expert ? rank.weights.experts : rank.weights.dense;
     const auto& gradients = expert ? rank.weights.experts_gradient : rank.weights.dense_gradient;
     auto& m = expert ? state.experts_m : state.dense_m;
@@ -41,27 +33,69 @@ void update_part(Rank<P>& rank, const AdamW& adam, const TensorPart& part) {
 
 }  // namespace
 
-Sharding sharding_of(const models::Plan& plan, const Communicator& communicator, const ParameterTable& table,
-                     bool experts) {
+std::vector<std::size_t> shard_offsets(FlatRange range, int shards) {
+    std::vector<std::size_t> offsets;
+    const auto n = static_cast<std::size_t>(shards);
+    for (std::size_t i = 0; i <= n; ++i) {
+        offsets.push_back(range.begin + models::shard_begin(range.size(), i, n));
+    }
+    return offsets;
+}
+
+Shard Sharding::shard() const {
+    Shard shard;
+    for (const std::vector<std::size_t>& part : parts) {
+        const FlatRange own{part[shard_index], part[shard_index + 1]};
+        if (own.size() > 0) {
+            shard.pieces.push_back({own, shard.size()});
+        }
+    }
+    return shard;
+}
+
+namespace {
+
+/// What of an array is cut into shards by itself: buckets, or all of it.
+template <class P>
+std::vector<FlatRange> ranges_to_cut(const Rank<P>& rank, bool experts) {
+    std::vector<FlatRange> ranges;
+    for (const ReductionBucket& bucket : rank.buckets) {
+        const FlatRange range = experts ? bucket.experts : bucket.dense;
+        if (range.size() > 0) {
+            ranges.push_back(range);
+        }
+    }
+    std::ranges::sort(ranges, {}, &FlatRange::begin);
+    return ranges.empty() ? std::vector{FlatRange{0, experts ? rank.table.experts_size : rank.table.dense_size}}
+                          : ranges;
+}
+
+}  // namespace
+
+template <class P>
+Sharding sharding_of(const Rank<P>& rank, bool experts) {
+    const Communicator& communicator = *rank.communicator;
     const auto with_replicas = [&](Sharding s, models::GroupKind group) {
         s.replica_group = group;
         s.replicas = communicator.size(group);
         s.replica = communicator.group_rank(group);
         return s;
     };
-    const std::size_t size = experts ? table.experts_size : table.dense_size;
+    const models::OptimizerSharding optimizer = rank.plan().optimizer;
     Sharding s;
-    if (plan.optimizer == models::OptimizerSharding::kReplicated) {
-        s.offsets = {0, size};
+    if (optimizer == models::OptimizerSharding::kReplicated) {
+        s.parts = {{0, experts ? rank.table.experts_size : rank.table.dense_size}};
         return with_replicas(s, experts ? models::GroupKind::kExpertDp : models::GroupKind::kDenseDp);
     }
-    AUSPEX_CHECK(plan.optimizer != models::OptimizerSharding::kFsdp, "fsdp is not bound");
-    const bool sharded = plan.optimizer == models::OptimizerSharding::kSharded;
+    AUSPEX_CHECK(optimizer != models::OptimizerSharding::kFsdp, "fsdp is not bound");
+    const bool sharded = optimizer == models::OptimizerSharding::kSharded;
     s.is_sharded = true;
     s.shard_group = experts   ? models::GroupKind::kExpertDp
                     : sharded ? models::GroupKind::kDenseDpOuter
                               : models::GroupKind::kDenseDp;
-    s.offsets = shard_offsets(size, static_cast<std::size_t>(communicator.size(s.shard_group)));
+    for (const FlatRange range : ranges_to_cut(rank, experts)) {
+        s.parts.push_back(shard_offsets(range, communicator.size(s.shard_group)));
+    }
     s.shard_index = static_cast<std::size_t>(communicator.group_rank(s.shard_group));
     return sharded && !experts ? with_replicas(s, models::GroupKind::kDenseDpInner) : s;
 }
@@ -69,8 +103,8 @@ Sharding sharding_of(const models::Plan& plan, const Communicator& communicator,
 template <class P>
 OptimizerState<P> make_optimizer_state(const Rank<P>& rank) {
     OptimizerState<P> state;
-    state.dense = sharding_of(rank.plan(), *rank.communicator, rank.table, false).range();
-    state.experts = sharding_of(rank.plan(), *rank.communicator, rank.table, true).range();
+    state.dense = sharding_of(rank, false).shard();
+    state.experts = sharding_of(rank, true).shard();
     const auto zeros = [&](schedule::MemoryLabel label, std::size_t count) {
         Buffer<float> buffer(*rank.arena, label, count);
         std::fill_n(buffer.data(), count, 0.0F);
@@ -119,9 +153,8 @@ double clip_scale(double norm, double clip) { return clip > 0 ? clip / std::max(
 
 template <class P>
 double shard_square_sum(const Rank<P>& rank) {
-    const double replicas[2] = {
-        static_cast<double>(sharding_of(rank.plan(), *rank.communicator, rank.table, false).replicas),
-        static_cast<double>(sharding_of(rank.plan(), *rank.communicator, rank.table, true).replicas)};
+    const double replicas[2] = {static_cast<double>(sharding_of(rank, false).replicas),
+                                static_cast<double>(sharding_of(rank, true).replicas)};
     double sum = 0;
     for (const TensorPart& part : shard_parts(rank)) {
         if (part.parameter->is_copy) {
@@ -150,6 +183,7 @@ void update_shards(Rank<P>& rank) {
 }
 
 #define AUSPEX_INSTANTIATE(P)                                                                               \
+    template Sharding sharding_of<P>(const Rank<P>&, bool);                                                 \
     template OptimizerState<P> make_optimizer_state<P>(const Rank<P>&);                                     \
     template void update<P>(const AdamW&, std::span<const P::Gradient>, std::span<float>, std::span<float>, \
                             std::span<float>, std::span<P::Value>);                                         \

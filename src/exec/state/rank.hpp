@@ -12,6 +12,7 @@
 #include "exec/state/activations.hpp"
 #include "exec/state/arena.hpp"
 #include "exec/state/parameters.hpp"
+#include "exec/state/reduction_buckets.hpp"
 #include "exec/state/routing_source.hpp"
 #include "exec/state/shapes.hpp"
 #include "exec/transport/counting_communicator.hpp"
@@ -59,6 +60,7 @@ struct Rank {
     RankCoordinates coordinates;
     RankShapes shapes;
     ParameterTable table;
+    std::vector<ReductionBucket> buckets;  ///< of gradients; none: all are summed behind the last pass
     Weights<P> weights;
     OptimizerState<P>* optimizer = nullptr;
     RoutingSource* routing = nullptr;
@@ -96,6 +98,7 @@ template <class P>
     rank.coordinates = rank_coordinates(run.layout, communicator.world_rank());
     rank.shapes = rank_shapes(run.workload, run.plan);
     rank.table = parameter_table(run.workload, run.plan, rank.coordinates);
+    rank.buckets = reduction_buckets(run.workload, run.plan, run.stack, rank.table, rank.coordinates.stage);
     return rank;
 }
 

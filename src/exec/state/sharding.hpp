@@ -7,15 +7,22 @@
 
 namespace auspex::exec {
 
-/// A range of a flat array (dense or experts): what this rank updates.
-struct ShardRange {
-    std::size_t begin = 0, end = 0;
-    [[nodiscard]] std::size_t size() const { return end - begin; }
+/// What this rank updates of a flat array (dense or experts): its piece of each bucket of gradients, or of the whole
+/// array, in the array's order. Optimizer states have the pieces one behind the other.
+struct Shard {
+    struct Piece {
+        FlatRange range;
+        std::size_t in_shard = 0;  ///< of its first element
+    };
+    std::vector<Piece> pieces;
+    [[nodiscard]] std::size_t size() const {
+        return pieces.empty() ? 0 : pieces.back().in_shard + pieces.back().range.size();
+    }
 };
 
 template <class P>
 struct OptimizerState {
-    ShardRange dense, experts;
+    Shard dense, experts;
     Buffer<float> dense_master, experts_master;  ///< fp32 weights of the shard; empty where weights are not bf16
     Buffer<float> dense_m, dense_v, experts_m, experts_v;  ///< moments
 };
@@ -26,13 +33,15 @@ struct OptimizerState {
 struct Sharding {
     bool is_sharded = false;
     models::GroupKind shard_group = models::GroupKind::kExpertDp;
-    std::vector<std::size_t> offsets;  ///< of the shards, and the array's size
-    std::size_t shard_index = 0;       ///< this rank's among the shards
+    std::vector<std::vector<std::size_t>> parts;  ///< what is cut by itself, in order: where its shards begin, its end
+    std::size_t shard_index = 0;                  ///< this rank's among the shards
     models::GroupKind replica_group = models::GroupKind::kExpertDp;
     int replicas = 1, replica = 0;  ///< ranks that own the same shard, and this one's index among them
-    [[nodiscard]] ShardRange range() const { return {offsets[shard_index], offsets[shard_index + 1]}; }
+    [[nodiscard]] Shard shard() const;
 };
-[[nodiscard]] Sharding sharding_of(const models::Plan& plan, const Communicator& communicator,
-                                   const ParameterTable& table, bool experts);
+template <class P>
+[[nodiscard]] Sharding sharding_of(const Rank<P>& rank, bool experts);
+/// Where the shards of a range begin that is cut by itself, and its end.
+[[nodiscard]] std::vector<std::size_t> shard_offsets(FlatRange range, int shards);
 
 }  // namespace auspex::exec

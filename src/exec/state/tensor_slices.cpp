@@ -10,25 +10,26 @@
 namespace auspex::exec {
 namespace {
 
-/// The parts of an array's tensors that lie in [begin, end) of it.
-void parts_within(const std::vector<Parameter>& table, bool is_expert, ShardRange range,
+/// The parts of an array's tensors that lie in a piece of the shard.
+void parts_within(const std::vector<Parameter>& table, bool is_expert, const Shard::Piece& piece,
                   std::vector<TensorPart>& parts) {
     for (const Parameter& p : table) {
-        const std::size_t begin = std::max(range.begin, p.offset), end = std::min(range.end, p.offset + p.size);
+        const std::size_t begin = std::max(piece.range.begin, p.offset);
+        const std::size_t end = std::min(piece.range.end, p.offset + p.size);
         if (begin < end) {
-            parts.push_back({&p, is_expert, begin - p.offset, end - p.offset});
+            parts.push_back(
+                {&p, is_expert, begin - p.offset, end - p.offset, piece.in_shard + (begin - piece.range.begin)});
         }
     }
 }
 
-/// Element `flat` of an array, and its index among the shard's.
-template <class P>
-struct Position {
-    Position(const Rank<P>& rank, const TensorPart& part)
-        : flat(part.parameter->offset + part.begin),
-          in_shard(flat - (part.is_expert ? rank.optimizer->experts : rank.optimizer->dense).begin) {}
-    std::size_t flat, in_shard;
-};
+/// The elements [from, to) of a part.
+TensorPart within(TensorPart part, std::size_t from, std::size_t to) {
+    part.in_shard += from;
+    part.end = part.begin + to;
+    part.begin += from;
+    return part;
+}
 
 template <class From>
 void copy_reals(const From* from, std::span<float> to) {
@@ -59,8 +60,12 @@ Slice slice_of(const Parameter& p) { return slice_of(p.shape, p.split_dimension,
 template <class P>
 std::vector<TensorPart> shard_parts(const Rank<P>& rank) {
     std::vector<TensorPart> parts;
-    parts_within(rank.table.dense, false, rank.optimizer->dense, parts);
-    parts_within(rank.table.experts, true, rank.optimizer->experts, parts);
+    for (const Shard::Piece& piece : rank.optimizer->dense.pieces) {
+        parts_within(rank.table.dense, false, piece, parts);
+    }
+    for (const Shard::Piece& piece : rank.optimizer->experts.pieces) {
+        parts_within(rank.table.experts, true, piece, parts);
+    }
     return parts;
 }
 
@@ -68,19 +73,20 @@ template <class P>
 std::vector<TensorPart> owned_parts(const Rank<P>& rank) {
     std::vector<TensorPart> parts;
     for (const bool is_expert : {false, true}) {
-        const Sharding s = sharding_of(rank.plan(), *rank.communicator, rank.table, is_expert);
-        const ShardRange all = s.range();
+        const Sharding s = sharding_of(rank, is_expert);
         const auto replica = static_cast<std::size_t>(s.replica), replicas = static_cast<std::size_t>(s.replicas);
-        const ShardRange share{all.begin + models::shard_begin(all.size(), replica, replicas),
-                               all.begin + models::shard_begin(all.size(), replica + 1, replicas)};
-        parts_within(is_expert ? rank.table.experts : rank.table.dense, is_expert, share, parts);
+        for (const Shard::Piece& all : s.shard().pieces) {
+            const std::size_t from = models::shard_begin(all.range.size(), replica, replicas);
+            const std::size_t to = models::shard_begin(all.range.size(), replica + 1, replicas);
+            parts_within(is_expert ? rank.table.experts : rank.table.dense, is_expert,
+                         {{all.range.begin + from, all.range.begin + to}, all.in_shard + from}, parts);
+        }
     }
     const auto tp = static_cast<std::size_t>(rank.plan().tp), tp_index = static_cast<std::size_t>(rank.coordinates.tp);
     for (TensorPart& part : parts) {
         if (part.parameter->whole_on_tp) {
-            const std::size_t begin = part.begin, size = part.size();
-            part.begin = begin + models::shard_begin(size, tp_index, tp);
-            part.end = begin + models::shard_begin(size, tp_index + 1, tp);
+            part = within(part, models::shard_begin(part.size(), tp_index, tp),
+                          models::shard_begin(part.size(), tp_index + 1, tp));
         }
     }
     std::erase_if(parts, [](const TensorPart& part) { return part.size() == 0 || part.parameter->is_copy; });
@@ -91,20 +97,20 @@ template <class P>
 void copy_state(const Rank<P>& rank, StateKind kind, const TensorPart& part, std::span<float> to) {
     AUSPEX_CHECK(to.size() == part.size(), "a number for every element");
     const OptimizerState<P>& state = *rank.optimizer;
-    const Position<P> at(rank, part);
     const bool expert = part.is_expert;
-    const auto moment = [&](const Buffer<float>& buffer) { copy_reals(buffer.data() + at.in_shard, to); };
+    const std::size_t flat = part.parameter->offset + part.begin;
+    const auto moment = [&](const Buffer<float>& buffer) { copy_reals(buffer.data() + part.in_shard, to); };
     switch (kind) {
         case StateKind::kFirstMoment: moment(expert ? state.experts_m : state.dense_m); break;
         case StateKind::kSecondMoment: moment(expert ? state.experts_v : state.dense_v); break;
         case StateKind::kGradient:
-            copy_reals((expert ? rank.weights.experts_gradient : rank.weights.dense_gradient).data() + at.flat, to);
+            copy_reals((expert ? rank.weights.experts_gradient : rank.weights.dense_gradient).data() + flat, to);
             break;
         case StateKind::kWeight:
             if constexpr (std::is_same_v<typename P::Value, Bf16>) {
                 moment(expert ? state.experts_master : state.dense_master);
             } else {
-                copy_reals((expert ? rank.weights.experts : rank.weights.dense).data() + at.flat, to);
+                copy_reals((expert ? rank.weights.experts : rank.weights.dense).data() + flat, to);
             }
             break;
     }
@@ -128,11 +134,13 @@ void store_state(Rank<P>& rank, StateKind kind, const TensorPart& part, std::spa
                         : kind == StateKind::kFirstMoment ? expert ? state.experts_m : state.dense_m
                         : expert                          ? state.experts_v
                                                           : state.dense_v;
-    const ShardRange shard = expert ? state.experts : state.dense;
-    const std::size_t begin = std::max(flat, shard.begin), end = std::min(flat + part.size(), shard.end);
-    if (begin < end) {
-        std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(begin - flat), end - begin,
-                    to.data() + (begin - shard.begin));
+    for (const Shard::Piece& piece : (expert ? state.experts : state.dense).pieces) {
+        const std::size_t begin = std::max(flat, piece.range.begin),
+                          end = std::min(flat + part.size(), piece.range.end);
+        if (begin < end) {
+            std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(begin - flat), end - begin,
+                        to.data() + piece.in_shard + (begin - piece.range.begin));
+        }
     }
 }
 

@@ -34,6 +34,7 @@ struct TensorPart {
     const Parameter* parameter = nullptr;
     bool is_expert = false;
     std::size_t begin = 0, end = 0;
+    std::size_t in_shard = 0;  ///< of its first element, among those of the rank's shard
     [[nodiscard]] std::size_t size() const { return end - begin; }
 };
 /// What lies in the rank's optimizer shard.

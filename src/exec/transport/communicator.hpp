@@ -3,6 +3,7 @@
 /// and Open MPI (exec/mpi/mpi_communicator.hpp).
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -23,6 +24,20 @@ enum class ReduceOp : std::uint8_t {
 class CommunicationError : public std::runtime_error {
  public:
     using std::runtime_error::runtime_error;
+};
+
+/// A collective that was begun and not waited for. It goes on only in these calls; destroyed before its end it leaves
+/// the group's other members without it. Throws CommunicationError when another rank is gone.
+class PendingCollective {
+ public:
+    PendingCollective() = default;
+    PendingCollective(const PendingCollective&) = delete;
+    PendingCollective& operator=(const PendingCollective&) = delete;
+    virtual ~PendingCollective() = default;
+    /// Goes on as far as it can without waiting; true once it has ended.
+    [[nodiscard]] virtual bool advance() = 0;
+    /// Waits for its end.
+    virtual void finish() = 0;
 };
 
 /// Sums are taken in rank order of the group, in double, and rounded once, so that every rank of a group gets the same
@@ -52,6 +67,17 @@ class Communicator {
     /// In place: member i brings its elements [offsets[i], offsets[i + 1]); afterwards everyone has all.
     virtual void all_gather(models::GroupKind group, void* data, std::span<const std::size_t> offsets,
                             ElementType type) = 0;
+    /// The same, begun and not waited for: nobody touches the data before its end, and `offsets` are copied. A rank has
+    /// at most one of them under way; other calls may be made meanwhile, over the same groups, too.
+    [[nodiscard]] virtual std::unique_ptr<PendingCollective> begin_all_reduce(models::GroupKind group, void* data,
+                                                                              std::size_t count, ElementType type,
+                                                                              ReduceOp op) = 0;
+    [[nodiscard]] virtual std::unique_ptr<PendingCollective> begin_reduce_scatter(models::GroupKind group, void* data,
+                                                                                  std::span<const std::size_t> offsets,
+                                                                                  ElementType type) = 0;
+    [[nodiscard]] virtual std::unique_ptr<PendingCollective> begin_all_gather(models::GroupKind group, void* data,
+                                                                              std::span<const std::size_t> offsets,
+                                                                              ElementType type) = 0;
     /// Bytes for every member from `send`, one part after another, send_bytes[i] for member i. Received parts land in
     /// `receive` in the members' order; receive_bytes[i] from member i.
     virtual void all_to_all(models::GroupKind group, const void* send, std::span<const std::size_t> send_bytes,
@@ -70,6 +96,12 @@ class Communicator {
     virtual void send(models::GroupKind direction, std::span<const std::span<const std::byte>> parts, int tag) = 0;
     /// From the stage in that direction; blocks until the message is there. Its length must be `data`'s.
     virtual void receive(models::GroupKind direction, std::span<std::byte> data, int tag) = 0;
+
+    /// Says that `receive` will ask for this message of so many bytes: it may come before, into memory of the
+    /// transport, whenever this rank makes a call.
+    virtual void expect(models::GroupKind direction, std::size_t bytes, int tag) = 0;
+    /// Lets expected messages go on coming; does not wait.
+    virtual void advance_expected() = 0;
 
     /// Between any two ranks, for what no program speaks of: reports, traces, recorded routing.
     virtual void send_bytes(int rank, std::span<const std::byte> data) = 0;

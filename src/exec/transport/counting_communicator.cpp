@@ -77,6 +77,27 @@ void CountingCommunicator::all_gather(models::GroupKind group, void* data, std::
     real_.all_gather(group, data, offsets, type);
 }
 
+std::unique_ptr<PendingCollective> CountingCommunicator::begin_all_reduce(models::GroupKind group, void* data,
+                                                                          std::size_t elements, ElementType type,
+                                                                          ReduceOp op) {
+    count(schedule::CommKind::kAllReduce, group, elements * bytes_of(type));
+    return real_.begin_all_reduce(group, data, elements, type, op);
+}
+
+std::unique_ptr<PendingCollective> CountingCommunicator::begin_reduce_scatter(models::GroupKind group, void* data,
+                                                                              std::span<const std::size_t> offsets,
+                                                                              ElementType type) {
+    count(schedule::CommKind::kReduceScatter, group, whole_bytes(offsets, type));
+    return real_.begin_reduce_scatter(group, data, offsets, type);
+}
+
+std::unique_ptr<PendingCollective> CountingCommunicator::begin_all_gather(models::GroupKind group, void* data,
+                                                                          std::span<const std::size_t> offsets,
+                                                                          ElementType type) {
+    count(schedule::CommKind::kAllGather, group, whole_bytes(offsets, type));
+    return real_.begin_all_gather(group, data, offsets, type);
+}
+
 void CountingCommunicator::all_to_all(models::GroupKind group, const void* send,
                                       std::span<const std::size_t> send_bytes, void* receive,
                                       std::span<const std::size_t> receive_bytes) {

@@ -37,6 +37,14 @@ class CountingCommunicator final : public Communicator {
                         ElementType type) override;
     void all_gather(models::GroupKind group, void* data, std::span<const std::size_t> offsets,
                     ElementType type) override;
+    std::unique_ptr<PendingCollective> begin_all_reduce(models::GroupKind group, void* data, std::size_t count,
+                                                        ElementType type, ReduceOp op) override;
+    std::unique_ptr<PendingCollective> begin_reduce_scatter(models::GroupKind group, void* data,
+                                                            std::span<const std::size_t> offsets,
+                                                            ElementType type) override;
+    std::unique_ptr<PendingCollective> begin_all_gather(models::GroupKind group, void* data,
+                                                        std::span<const std::size_t> offsets,
+                                                        ElementType type) override;
     void all_to_all(models::GroupKind group, const void* send, std::span<const std::size_t> send_bytes, void* receive,
                     std::span<const std::size_t> receive_bytes) override;
     std::vector<std::size_t> all_to_all_begin(models::GroupKind group, const void* send,
@@ -46,6 +54,10 @@ class CountingCommunicator final : public Communicator {
     void barrier(models::GroupKind group) override;
     void send(models::GroupKind direction, std::span<const std::span<const std::byte>> parts, int tag) override;
     void receive(models::GroupKind direction, std::span<std::byte> data, int tag) override;
+    void expect(models::GroupKind direction, std::size_t bytes, int tag) override {
+        real_.expect(direction, bytes, tag);
+    }
+    void advance_expected() override { real_.advance_expected(); }
     void send_bytes(int rank, std::span<const std::byte> data) override;
     std::vector<std::byte> receive_bytes(int rank) override;
     [[nodiscard]] std::size_t peak_transport_bytes() const override { return real_.peak_transport_bytes(); }

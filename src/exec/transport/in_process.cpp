@@ -3,124 +3,24 @@
 
 #include <algorithm>
 #include <array>
-#include <condition_variable>
 #include <cstring>
 #include <deque>
 #include <exception>
-#include <map>
+#include <memory>
 #include <mutex>
+#include <set>
 #include <thread>
-#include <tuple>
 #include <utility>
 
 #include "base/error.hpp"
+#include "exec/kernels/call_record.hpp"
+#include "exec/transport/in_process_hub.hpp"
 
 namespace auspex::exec {
 namespace {
 
-constexpr std::size_t kGroupKinds = static_cast<std::size_t>(models::GroupKind::kPreviousStage) + 1;
-
-std::size_t index_of(models::GroupKind kind) { return static_cast<std::size_t>(kind); }
-std::size_t index_of(int rank) { return static_cast<std::size_t>(rank); }
-
-struct Group {
-    std::vector<int> ranks;
-    std::vector<void*> member_buffers;  ///< by group rank: the data that a member lends the others during a collective
-    std::size_t arrived = 0, left = 0;
-    std::uint64_t barriers_entered = 0, barriers_left = 0;
-    std::condition_variable changed;
-};
-
-/// (from, to, kind of message, tag); of a collective's message the tag is the kind of group.
-using Address = std::tuple<int, int, int, int>;
-enum MessageKind { kForward, kBackward, kPlain, kCollective };
-
-/// All that the threads share; one lock for all of it, held for moments only.
-struct Hub {
-    std::mutex mutex;
-    bool failed = false;         ///< some rank has thrown
-    std::vector<bool> has_left;  ///< by rank: its body has returned
-    std::deque<Group> groups;    ///< stay where they are
-    std::map<Address, std::deque<std::vector<std::byte>>> mail;
-    std::deque<std::condition_variable> mail_came;    ///< by receiver
-    std::vector<std::size_t> held_bytes, peak_bytes;  ///< copies of messages, by sender
-
-    explicit Hub(int ranks)
-        : has_left(index_of(ranks)),
-          mail_came(index_of(ranks)),
-          held_bytes(index_of(ranks)),
-          peak_bytes(index_of(ranks)) {}
-
-    void wake_all() {
-        for (Group& group : groups) {
-            group.changed.notify_all();
-        }
-        for (std::condition_variable& came : mail_came) {
-            came.notify_all();
-        }
-    }
-    void fail() {
-        const std::lock_guard lock(mutex);
-        failed = true;
-        wake_all();
-    }
-    void leave(int rank) {
-        const std::lock_guard lock(mutex);
-        has_left[index_of(rank)] = true;
-        wake_all();
-    }
-    /// With the lock.
-    void hold(int rank, std::size_t bytes) {
-        held_bytes[index_of(rank)] += bytes;
-        peak_bytes[index_of(rank)] = std::max(peak_bytes[index_of(rank)], held_bytes[index_of(rank)]);
-    }
-};
-
-/// All members of a group at once: from construction to destruction each may read what the others show. Beginning
-/// throws if some member will never come; ending never fails, as those who began together do nothing but copy and
-/// compute, and nobody's memory may go while another still reads it.
-class BarrierScope {
- public:
-    BarrierScope(Hub& hub, Group& group, std::size_t group_rank, void* shown) : hub_(hub), group_(group) {
-        std::unique_lock lock(hub_.mutex);
-        const auto somebody_is_gone = [this] {
-            return hub_.failed || std::any_of(group_.ranks.begin(), group_.ranks.end(),
-                                              [this](int rank) { return hub_.has_left[index_of(rank)]; });
-        };
-        if (somebody_is_gone()) {
-            throw CommunicationError("another rank is gone");
-        }
-        group_.member_buffers[group_rank] = shown;
-        const std::uint64_t mine = group_.barriers_entered;
-        if (++group_.arrived == group_.ranks.size()) {
-            group_.arrived = 0;
-            ++group_.barriers_entered;
-            group_.changed.notify_all();
-            return;
-        }
-        group_.changed.wait(lock, [&] { return group_.barriers_entered != mine || somebody_is_gone(); });
-        if (group_.barriers_entered == mine) {
-            throw CommunicationError("another rank is gone");
-        }
-    }
-    ~BarrierScope() {
-        std::unique_lock lock(hub_.mutex);
-        const std::uint64_t mine = group_.barriers_left;
-        if (++group_.left == group_.ranks.size()) {
-            group_.left = 0;
-            ++group_.barriers_left;
-            group_.changed.notify_all();
-            return;
-        }
-        group_.changed.wait(lock, [&] { return group_.barriers_left != mine; });
-    }
-    BarrierScope(const BarrierScope&) = delete;
-    BarrierScope& operator=(const BarrierScope&) = delete;
-
- private:
-    Hub& hub_;
-    Group& group_;
-};
+using threads::Address, threads::BarrierScope, threads::Group, threads::Hub, threads::index_of, threads::kGroupKinds;
+using threads::kBackward, threads::kCollective, threads::kForward, threads::kPlain;
 
 class InProcessCommunicator : public RoundCommunicator {
  public:
@@ -166,9 +66,18 @@ class InProcessCommunicator : public RoundCommunicator {
     }
 
     void receive(models::GroupKind direction, std::span<std::byte> data, int tag) override {
-        const bool forward = direction == models::GroupKind::kPreviousStage;
-        take(collect_held({forward ? previous_ : next_, rank_, forward ? kForward : kBackward, tag}), data);
+        const Address address = address_of(direction, tag);
+        if (expected_.erase(address) > 0) {
+            record_call("copy", 1, data.size());
+        }
+        take(collect_held(address), data);
     }
+
+    /// Mail comes by itself.
+    void expect(models::GroupKind direction, std::size_t /*bytes*/, int tag) override {
+        expected_.insert(address_of(direction, tag));
+    }
+    void advance_expected() override {}
 
     void send_bytes(int rank, std::span<const std::byte> data) override {
         hold(data.size());
@@ -182,24 +91,21 @@ class InProcessCommunicator : public RoundCommunicator {
     }
 
  protected:
-    void exchange(models::GroupKind kind, const RoundExchange& round) override {
+    std::unique_ptr<PendingExchange> begin_exchange(models::GroupKind kind, Channel channel,
+                                                    const RoundExchange& round) override {
         for (const RoundExchange::Outgoing& message : round.sends) {
             if (message.bytes > 0) {
-                post(address_to(kind, message.to), {message.data, message.data + message.bytes});
+                post(address_to(kind, message.to, channel), {message.data, message.data + message.bytes});
             }
         }
         copy_own_part(round);
-        for (const RoundExchange::Incoming& message : round.receives) {
-            if (message.bytes > 0) {
-                take(collect(address_from(kind, message.from)), {message.data, message.bytes});
-            }
-        }
+        return std::make_unique<Exchange>(*this, kind, channel, round.receives);
     }
 
     std::vector<std::size_t> exchange_unsized(models::GroupKind kind, const RoundExchange& round,
                                               std::vector<std::byte>& received) override {
         for (const RoundExchange::Outgoing& message : round.sends) {
-            post(address_to(kind, message.to), {message.data, message.data + message.bytes});
+            post(address_to(kind, message.to, Channel::kCalls), {message.data, message.data + message.bytes});
         }
         std::vector<std::size_t> sizes;
         for (std::size_t from = 0; from < members(kind); ++from) {
@@ -207,7 +113,7 @@ class InProcessCommunicator : public RoundCommunicator {
             if (from == group_ranks_[index_of(kind)]) {
                 received.insert(received.end(), round.own.begin(), round.own.end());
             } else {
-                const std::vector<std::byte> message = collect(address_from(kind, from));
+                const std::vector<std::byte> message = collect(address_from(kind, from, Channel::kCalls));
                 received.insert(received.end(), message.begin(), message.end());
             }
             sizes.push_back(received.size() - before);
@@ -230,12 +136,55 @@ class InProcessCommunicator : public RoundCommunicator {
     [[nodiscard]] BarrierScope enter_barrier(models::GroupKind kind, void* shown) {
         return {hub_, group(kind), group_ranks_[index_of(kind)], shown};
     }
-    [[nodiscard]] Address address_to(models::GroupKind kind, std::size_t member) const {
-        return {rank_, group(kind).ranks[member], kCollective, static_cast<int>(index_of(kind))};
+    /// Of a message from the stage in that direction.
+    [[nodiscard]] Address address_of(models::GroupKind direction, int tag) const {
+        const bool forward = direction == models::GroupKind::kPreviousStage;
+        return {forward ? previous_ : next_, rank_, forward ? kForward : kBackward, tag};
     }
-    [[nodiscard]] Address address_from(models::GroupKind kind, std::size_t member) const {
-        return {group(kind).ranks[member], rank_, kCollective, static_cast<int>(index_of(kind))};
+    [[nodiscard]] static int tag_of(models::GroupKind kind, Channel channel) {
+        return static_cast<int>(index_of(kind) * kChannels + static_cast<std::size_t>(channel));
     }
+    [[nodiscard]] Address address_to(models::GroupKind kind, std::size_t member, Channel channel) const {
+        return {rank_, group(kind).ranks[member], kCollective, tag_of(kind, channel)};
+    }
+    [[nodiscard]] Address address_from(models::GroupKind kind, std::size_t member, Channel channel) const {
+        return {group(kind).ranks[member], rank_, kCollective, tag_of(kind, channel)};
+    }
+
+    /// What a round brings, taken in the order of its messages.
+    class Exchange final : public PendingExchange {
+     public:
+        Exchange(InProcessCommunicator& on, models::GroupKind kind, Channel channel,
+                 const std::vector<RoundExchange::Incoming>& receives)
+            : on_(on) {
+            for (const RoundExchange::Incoming& message : receives) {
+                if (message.bytes > 0) {
+                    left_.emplace_back(on.address_from(kind, message.from, channel),
+                                       std::span(message.data, message.bytes));
+                }
+            }
+        }
+        [[nodiscard]] bool has_ended() override {
+            while (!left_.empty() && on_.has_come(left_.front().first)) {
+                take_first();
+            }
+            return left_.empty();
+        }
+        void wait() override {
+            while (!left_.empty()) {
+                take_first();
+            }
+        }
+
+     private:
+        void take_first() {
+            take(on_.collect(left_.front().first), left_.front().second);
+            left_.pop_front();
+        }
+        InProcessCommunicator& on_;
+        std::deque<std::pair<Address, std::span<std::byte>>> left_;
+    };
+
     static void take(const std::vector<std::byte>& message, std::span<std::byte> data) {
         AUSPEX_CHECK(message.size() == data.size(), "a message has the length that its receiver expects");
         if (!data.empty()) {
@@ -251,13 +200,15 @@ class InProcessCommunicator : public RoundCommunicator {
         hub_.mail[address].push_back(std::move(message));
         hub_.mail_came[index_of(std::get<1>(address))].notify_one();
     }
+    /// True also where it will never come: collecting it then throws.
+    [[nodiscard]] bool has_come(const Address& address) {
+        const std::lock_guard lock(hub_.mutex);
+        return hub_.has_mail(address) || hub_.failed || hub_.has_left[index_of(std::get<0>(address))];
+    }
     std::vector<std::byte> collect(const Address& address) {
         std::unique_lock lock(hub_.mutex);
         const int from = std::get<0>(address);
-        const auto is_there = [&] {
-            const auto box = hub_.mail.find(address);
-            return box != hub_.mail.end() && !box->second.empty();
-        };
+        const auto is_there = [&] { return hub_.has_mail(address); };
         hub_.mail_came[index_of(rank_)].wait(
             lock, [&] { return is_there() || hub_.failed || hub_.has_left[index_of(from)]; });
         if (!is_there()) {
@@ -284,6 +235,7 @@ class InProcessCommunicator : public RoundCommunicator {
     int rank_, ranks_;
     const InProcessOptions& options_;
     int next_ = 0, previous_ = 0;
+    std::set<Address> expected_;
     std::array<Group*, kGroupKinds> groups_{};
     std::array<std::size_t, kGroupKinds> group_ranks_{};
 };

@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 #include "base/error.hpp"
 #include "exec/kernels/call_record.hpp"
@@ -25,80 +26,151 @@ std::vector<std::size_t> running_sums(std::span<const std::size_t> parts) {
 
 }  // namespace
 
-/// What a collective works on in place: elements, cut into parts.
-struct RoundCommunicator::Data {
-    std::byte* data;
-    std::span<const std::size_t> offsets;  ///< in elements
-    ElementType type;
-    ReduceOp op = ReduceOp::kSum;
+/// One collective, round after round, on data in place that is cut into parts.
+class RoundCommunicator::Collective final : public PendingCollective {
+ public:
+    struct Data {
+        std::byte* data = nullptr;
+        std::vector<std::size_t> offsets;  ///< in elements
+        ElementType type = ElementType::kFloat;
+        ReduceOp op = ReduceOp::kSum;
 
-    [[nodiscard]] std::size_t begin(std::size_t part) const { return part == schedule::kAllParts ? 0 : offsets[part]; }
-    [[nodiscard]] std::size_t end(std::size_t part) const {
-        return part == schedule::kAllParts ? offsets.back() : offsets[part + 1];
+        [[nodiscard]] std::size_t begin(std::size_t part) const {
+            return part == schedule::kAllParts ? 0 : offsets[part];
+        }
+        [[nodiscard]] std::size_t end(std::size_t part) const {
+            return part == schedule::kAllParts ? offsets.back() : offsets[part + 1];
+        }
+        [[nodiscard]] std::size_t elements(std::size_t part) const { return end(part) - begin(part); }
+        [[nodiscard]] std::size_t bytes(std::size_t part) const { return elements(part) * element_bytes(type); }
+        [[nodiscard]] std::byte* at(std::size_t part) const { return data + begin(part) * element_bytes(type); }
+    };
+
+    Collective(RoundCommunicator& on, Channel channel, models::GroupKind kind, schedule::Rounds rounds, Data data)
+        : on_(on), channel_(channel), kind_(kind), rounds_(std::move(rounds)), data_(std::move(data)) {
+        begin_round();
     }
-    [[nodiscard]] std::size_t elements(std::size_t part) const { return end(part) - begin(part); }
-    [[nodiscard]] std::size_t bytes(std::size_t part) const { return elements(part) * element_bytes(type); }
-    [[nodiscard]] std::byte* at(std::size_t part) const { return data + begin(part) * element_bytes(type); }
-    void add_sends(const schedule::Round& round, RoundExchange& messages) const {
-        for (const schedule::RoundMessage& message : round.sends) {
-            messages.sends.push_back({message.peer, at(message.part), bytes(message.part)});
+
+    [[nodiscard]] bool advance() override {
+        while (messages_ && messages_->has_ended()) {
+            end_round();
+        }
+        return !messages_;
+    }
+
+    void finish() override {
+        while (messages_) {
+            messages_->wait();
+            end_round();
         }
     }
+
+ private:
+    /// What others send to be added up lies beside this rank's own until all of it is there.
+    void begin_round() {
+        if (next_ == rounds_.size()) {
+            return;
+        }
+        const schedule::Round& round = rounds_[next_];
+        RoundExchange messages;
+        if (round.adds) {
+            const std::size_t bytes = data_.bytes(round.sum);
+            std::byte* other = on_.scratch(channel_, round.receives.size() * bytes);
+            parts_.assign(on_.members(kind_), data_.at(round.sum));
+            for (const schedule::RoundMessage& message : round.receives) {
+                parts_[message.peer] = other;
+                messages.receives.push_back({message.peer, other, bytes});
+                other += bytes;
+            }
+        } else {
+            for (const schedule::RoundMessage& message : round.receives) {
+                messages.receives.push_back({message.peer, data_.at(message.part), data_.bytes(message.part)});
+            }
+        }
+        for (const schedule::RoundMessage& message : round.sends) {
+            messages.sends.push_back({message.peer, data_.at(message.part), data_.bytes(message.part)});
+        }
+        messages_ = on_.begin_exchange(kind_, channel_, messages);
+    }
+
+    void end_round() {
+        const schedule::Round& round = rounds_[next_];
+        messages_.reset();
+        if (round.adds) {
+            reduce_parts(parts_, data_.at(round.sum), data_.elements(round.sum), data_.type, data_.op);
+        }
+        ++next_;
+        begin_round();
+    }
+
+    RoundCommunicator& on_;
+    Channel channel_;
+    models::GroupKind kind_;
+    schedule::Rounds rounds_;
+    Data data_;
+    std::size_t next_ = 0;            ///< round
+    std::vector<const void*> parts_;  ///< by member, where the round adds up
+    std::unique_ptr<PendingExchange> messages_;
 };
 
-void RoundCommunicator::run(models::GroupKind kind, const schedule::Rounds& rounds, const Data& data) {
-    for (const schedule::Round& round : rounds) {
-        if (round.adds) {
-            run_sum(kind, round, data);
-            continue;
-        }
-        RoundExchange messages;
-        for (const schedule::RoundMessage& message : round.receives) {
-            messages.receives.push_back({message.peer, data.at(message.part), data.bytes(message.part)});
-        }
-        data.add_sends(round, messages);
-        exchange(kind, messages);
+std::unique_ptr<RoundCommunicator::Collective> RoundCommunicator::all_reduce_on(Channel channel, models::GroupKind kind,
+                                                                                void* data, std::size_t count,
+                                                                                ElementType type, ReduceOp op) {
+    const auto bytes = static_cast<double>(count * element_bytes(type));
+    schedule::Rounds rounds;
+    if (count > 0) {
+        rounds = schedule::all_reduce_rounds(members(kind), mine(kind), bytes, static_cast<double>(gathered_bytes_));
     }
+    return std::make_unique<Collective>(
+        *this, channel, kind, std::move(rounds),
+        Collective::Data{static_cast<std::byte*>(data),
+                         schedule::even_parts(count, members(kind), elements_per_item(op)), type, op});
 }
 
-/// What others send lies beside this rank's own until all of it is there.
-void RoundCommunicator::run_sum(models::GroupKind kind, const schedule::Round& round, const Data& data) {
-    const std::size_t bytes = data.bytes(round.sum);
-    std::byte* other = scratch(round.receives.size() * bytes);
-    std::vector<const void*> parts(members(kind));
-    parts[mine(kind)] = data.at(round.sum);
-    RoundExchange messages;
-    for (const schedule::RoundMessage& message : round.receives) {
-        parts[message.peer] = other;
-        messages.receives.push_back({message.peer, other, bytes});
-        other += bytes;
-    }
-    data.add_sends(round, messages);
-    exchange(kind, messages);
-    reduce_parts(parts, data.at(round.sum), data.elements(round.sum), data.type, data.op);
+std::unique_ptr<RoundCommunicator::Collective> RoundCommunicator::reduce_scatter_on(
+    Channel channel, models::GroupKind kind, void* data, std::span<const std::size_t> offsets, ElementType type) {
+    return std::make_unique<Collective>(
+        *this, channel, kind, schedule::reduce_scatter_rounds(members(kind), mine(kind)),
+        Collective::Data{static_cast<std::byte*>(data), {offsets.begin(), offsets.end()}, type});
+}
+
+std::unique_ptr<RoundCommunicator::Collective> RoundCommunicator::all_gather_on(Channel channel, models::GroupKind kind,
+                                                                                void* data,
+                                                                                std::span<const std::size_t> offsets,
+                                                                                ElementType type) {
+    return std::make_unique<Collective>(
+        *this, channel, kind, schedule::all_gather_rounds(members(kind), mine(kind)),
+        Collective::Data{static_cast<std::byte*>(data), {offsets.begin(), offsets.end()}, type});
 }
 
 void RoundCommunicator::all_reduce(models::GroupKind kind, void* data, std::size_t count, ElementType type,
                                    ReduceOp op) {
-    if (members(kind) == 1 || count == 0) {
-        return;
-    }
-    const std::vector<std::size_t> offsets = schedule::even_parts(count, members(kind), elements_per_item(op));
-    run(kind,
-        schedule::all_reduce_rounds(members(kind), mine(kind), static_cast<double>(count * element_bytes(type)),
-                                    static_cast<double>(gathered_bytes_)),
-        {static_cast<std::byte*>(data), offsets, type, op});
+    all_reduce_on(Channel::kCalls, kind, data, count, type, op)->finish();
+}
+std::unique_ptr<PendingCollective> RoundCommunicator::begin_all_reduce(models::GroupKind kind, void* data,
+                                                                       std::size_t count, ElementType type,
+                                                                       ReduceOp op) {
+    return all_reduce_on(Channel::kBeside, kind, data, count, type, op);
 }
 
 void RoundCommunicator::reduce_scatter(models::GroupKind kind, void* data, std::span<const std::size_t> offsets,
                                        ElementType type) {
-    run(kind, schedule::reduce_scatter_rounds(members(kind), mine(kind)),
-        {static_cast<std::byte*>(data), offsets, type});
+    reduce_scatter_on(Channel::kCalls, kind, data, offsets, type)->finish();
+}
+std::unique_ptr<PendingCollective> RoundCommunicator::begin_reduce_scatter(models::GroupKind kind, void* data,
+                                                                           std::span<const std::size_t> offsets,
+                                                                           ElementType type) {
+    return reduce_scatter_on(Channel::kBeside, kind, data, offsets, type);
 }
 
 void RoundCommunicator::all_gather(models::GroupKind kind, void* data, std::span<const std::size_t> offsets,
                                    ElementType type) {
-    run(kind, schedule::all_gather_rounds(members(kind), mine(kind)), {static_cast<std::byte*>(data), offsets, type});
+    all_gather_on(Channel::kCalls, kind, data, offsets, type)->finish();
+}
+std::unique_ptr<PendingCollective> RoundCommunicator::begin_all_gather(models::GroupKind kind, void* data,
+                                                                       std::span<const std::size_t> offsets,
+                                                                       ElementType type) {
+    return all_gather_on(Channel::kBeside, kind, data, offsets, type);
 }
 
 void RoundCommunicator::all_to_all(models::GroupKind kind, const void* send, std::span<const std::size_t> send_bytes,
@@ -120,7 +192,7 @@ void RoundCommunicator::all_to_all(models::GroupKind kind, const void* send, std
             messages.own = {from + leaves[own], send_bytes[own]};
             messages.own_to = to + arrives[own];
         }
-        exchange(kind, messages);
+        begin_exchange(kind, Channel::kCalls, messages)->wait();
     }
 }
 
@@ -167,10 +239,11 @@ std::vector<std::byte> RoundCommunicator::joined(std::span<const std::span<const
     return message;
 }
 
-std::byte* RoundCommunicator::scratch(std::size_t bytes) {
-    const std::size_t before = scratch_.size();
-    std::byte* const data = scratch_.of(bytes);
-    hold(scratch_.size() - before);
+std::byte* RoundCommunicator::scratch(Channel channel, std::size_t bytes) {
+    GrowingBuffer& buffer = scratch_[static_cast<std::size_t>(channel)];
+    const std::size_t before = buffer.size();
+    std::byte* const data = buffer.of(bytes);
+    hold(buffer.size() - before);
     return data;
 }
 

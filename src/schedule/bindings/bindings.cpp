@@ -74,14 +74,12 @@ void check_choices(Findings& found, const models::Workload& w, const models::Pla
               "hierarchical dispatch is not bound");
     found.add(p.optimizer == models::OptimizerSharding::kFsdp, OpKind::kParameterGatherDense, "fsdp is not bound");
     const std::string beside = " beside compute is not bound";
+    found.add(w.tied_embeddings && stage_of(p, last_virtual_stage_of(p)) > 0 && reduces_buckets(p, stack),
+              OpKind::kTiedEmbeddingAllReduce,
+              "tied embeddings on two stages are not bound where gradients are summed in buckets");
     found.add(p.overlap_tp, p.sequence_parallel ? OpKind::kTpReduceScatter : OpKind::kTpAllReduce,
               "overlap of tp" + beside);
     found.add(p.overlap_ep, OpKind::kTokenCommunication, "overlap of ep" + beside);
-    found.add(p.overlap_pp, OpKind::kSendForward, "overlap of pp" + beside);
-    found.add(p.overlap_dp, OpKind::kGradientReduceDense,
-              stack.reduction == models::Reduction::kBucketed
-                  ? "reduction in buckets during the backward pass is not bound"
-                  : "overlap of dp" + beside);
     found.add(stack.per_parameter_ep_all_reduce && p.optimizer == models::OptimizerSharding::kSharded && p.ep > 1,
               OpKind::kGradientEpAllReduce, "all-reduces tensor by tensor are not bound");
     found.add(w.global_aux_loss && p.pp * p.virtual_stages > 1 && !stack.router_logits_travel, OpKind::kCrossEntropy,
@@ -99,10 +97,6 @@ bool is_bound(const Operation& op, const Block& block) {
         case OpKind::kHeadsToTokens:
         case OpKind::kCount: return false;
         case OpKind::kTiedEmbeddingAllReduce:
-        case OpKind::kGradientTpAllReduce:
-        case OpKind::kGradientEpAllReduce:
-        case OpKind::kGradientReduceExperts:
-        case OpKind::kGradientReduceDense:
         case OpKind::kParameterGatherExperts:
         case OpKind::kParameterGatherDense: return block.kind == BlockKind::kOptimizer;
         case OpKind::kEmbedding:
@@ -146,6 +140,10 @@ bool is_bound(const Operation& op, const Block& block) {
         case OpKind::kHostIssue:
         case OpKind::kBarrier:
         case OpKind::kGradientCheck:
+        case OpKind::kGradientTpAllReduce:
+        case OpKind::kGradientEpAllReduce:
+        case OpKind::kGradientReduceExperts:
+        case OpKind::kGradientReduceDense:
         case OpKind::kGradientNorm:
         case OpKind::kGradientNormAllReduce:
         case OpKind::kOptimizerUpdate:

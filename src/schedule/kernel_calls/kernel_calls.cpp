@@ -87,6 +87,10 @@ bool message_calls(const LocalShapes& z, const Operation& op, OperationCalls& ca
         return false;
     }
     const StageMessage message = stage_message(z.s.workload, z.s.plan, z.s.stack, op.message);
+    if (!sends && z.s.plan.overlap_pp) {  // it has come into memory of the transport
+        calls.after.push_back(
+            flat_call(models::CpuKernel::kCopy, (message.activations.elements + message.router_logits.elements) * z.w));
+    }
     for (const Buffer& buffer : {message.activations, message.router_logits}) {
         if (buffer.elements > 0) {
             const std::vector<models::CpuCall> leaves = check_and_copy(z, buffer.elements);

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "schedule/kernel_calls/call_lists.hpp"
+#include "schedule/program/gradient_buckets.hpp"
 
 namespace auspex::schedule {
 namespace {
@@ -37,17 +38,24 @@ Arrays arrays_of(const models::Workload& w, const models::Plan& plan, int stage,
     return a;
 }
 
-/// The rank's shards: elements, and the parts of tensors that they are made of. A shard's ends cut tensors, which adds
-/// a part to each shard but one.
+/// The rank's shards: elements, and the parts of tensors that they are made of. The ends of shards cut tensors,
+/// which adds a part to each shard but one, for each bucket that is cut by itself.
 struct Shards {
     double elements = 0, parts = 0;
 };
 Shards shards_of(const LocalShapes& z, bool with_copy) {
     const Arrays a = arrays_of(z.s.workload, z.s.plan, z.stage, with_copy);
     const OptimizerShards n = optimizer_shards(z.s.plan, z.layout);
-    const auto parts = [](double tensors, int shards) { return tensors > 0 ? (tensors + shards - 1) / shards : 0; };
+    int dense_cuts = 0, expert_cuts = 0;
+    for (const StageParameters& part : sharded_parts(z.s.workload, z.s.plan, z.s.stack, z.stage)) {
+        dense_cuts += part.dense > 0 ? 1 : 0;
+        expert_cuts += part.experts > 0 ? 1 : 0;
+    }
+    const auto parts = [](double tensors, int cuts, int shards) {
+        return tensors > 0 ? (tensors + static_cast<double>(cuts) * (shards - 1)) / shards : 0;
+    };
     return {a.dense / n.dense + a.experts / n.experts,
-            parts(a.dense_tensors, n.dense) + parts(a.expert_tensors, n.experts)};
+            parts(a.dense_tensors, dense_cuts, n.dense) + parts(a.expert_tensors, expert_cuts, n.experts)};
 }
 
 models::CpuCall cold_call(models::CpuKernel kernel, double columns, double bytes) {
@@ -68,22 +76,52 @@ std::vector<models::CpuCall> over_gradients(const StageParameters& p, const mode
     return calls;
 }
 
+/// Units [first, last) of a virtual stage whose gradients an operation sums.
+struct SummedUnits {
+    int virtual_stage = 0, first = 0, last = 0;
+};
+
+/// All units of the stage's virtual stages, or those of the operation's bucket.
+std::vector<SummedUnits> units_summed(const LocalShapes& z, const Operation& op) {
+    const models::Plan& plan = z.s.plan;
+    std::vector<SummedUnits> list;
+    for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
+        const int v = virtual_stage_of(plan, chunk, z.stage);
+        const LayerRange layers = layers_of(z.s.workload, plan, v);
+        if (op.unit < 0) {
+            list.push_back({v, 0, unit_of_embedding(layers) + 1});
+            continue;
+        }
+        const bool is_here = op.layer >= 0 ? op.layer >= layers.first && op.layer < layers.last
+                                           : v == (op.unit == kUnitOfHead ? last_virtual_stage_of(plan) : 0);
+        for (const GradientBucket& bucket : gradient_buckets(z.s.workload, plan, z.s.stack, v)) {
+            if (is_here && bucket.last == op.unit + 1) {
+                list.push_back({v, bucket.first, bucket.last});
+            }
+        }
+    }
+    return list;
+}
+
 /// Tensors of which every tp rank has a part of the gradient (StageParameters::summed_over_tp), each copied: routers,
 /// what makes latents and normalises them, and with sequence parallelism norms of the residual stream.
-std::vector<models::CpuCall> copies_of_summed_tensors(const LocalShapes& z) {
+std::vector<models::CpuCall> copies_of_summed_tensors(const LocalShapes& z, const Operation& op) {
     const models::Workload& w = z.s.workload;
     double routers = 0, norms = 0, layers = 0;
-    for (int chunk = 0; chunk < z.s.plan.virtual_stages; ++chunk) {
-        const LayerRange range = layers_of(w, z.s.plan, virtual_stage_of(z.s.plan, chunk, z.stage));
+    for (const SummedUnits& units : units_summed(z, op)) {
+        const LayerRange range = layers_of(w, z.s.plan, units.virtual_stage);
         for (int layer = range.first; layer < range.last; ++layer) {
-            routers += w.is_moe_layer(layer) ? 1 : 0;
-            norms += 2;
-            ++layers;
+            const int unit = unit_of_layer(range, layer);
+            const bool is_summed = unit >= units.first && unit < units.last;
+            routers += is_summed && w.is_moe_layer(layer) ? 1 : 0;
+            norms += is_summed ? 2 : 0;
+            layers += is_summed ? 1 : 0;
         }
+        const bool has_head = units.first == kUnitOfHead && units.virtual_stage == last_virtual_stage_of(z.s.plan);
+        norms += has_head ? 1 : 0;
     }
     const double latents = w.attention == models::AttentionKind::kLatent ? layers : 0;
     const double of_queries = w.q_rank > 0 ? latents : 0, kv_latent = w.kv_rank + w.rope_head_size;
-    norms += z.stage == stage_of(z.s.plan, last_virtual_stage_of(z.s.plan)) ? 1 : 0;
     norms *= z.s.plan.sequence_parallel ? norm_tensors(w) : 0;
     std::vector<models::CpuCall> calls;
     for (const auto& [tensors, elements] : {std::pair{routers, z.all_experts * z.s.h},
@@ -98,6 +136,20 @@ std::vector<models::CpuCall> copies_of_summed_tensors(const LocalShapes& z) {
         }
     }
     return calls;
+}
+
+/// What a rank brings to a sum in a pass is looked at before it leaves; the dense part once, where it is summed over ep
+/// first.
+std::vector<models::CpuCall> check_of_sum(const LocalShapes& z, const Operation& op) {
+    const bool has_been_summed = op.kind == OpKind::kGradientReduceDense &&
+                                 z.s.plan.optimizer == models::OptimizerSharding::kSharded &&
+                                 group_size(z.layout, models::GroupKind::kDenseDpInner) > 1;
+    if (op.unit < 0 || has_been_summed) {
+        return {};
+    }
+    const double bytes = op.bytes * op.repeat;
+    return {cold_call(models::CpuKernel::kFiniteCheckGradients, bytes / z.g,
+                      op.kind == OpKind::kGradientTpAllReduce ? 0 : bytes)};
 }
 
 models::CpuCall gradient_norm(const LocalShapes& z) {
@@ -126,8 +178,10 @@ bool step_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls
                                           models::CpuKernel::kFiniteCheckGradients, 1);
             return true;
         case OpKind::kGradientTpAllReduce:  // tensors copied into one buffer, and back
-            calls.before = copies_of_summed_tensors(z);
-            calls.after = calls.before;
+            calls.after = calls.before = copies_of_summed_tensors(z, op);
+            for (const models::CpuCall& check : check_of_sum(z, op)) {
+                calls.before.push_back(check);
+            }
             return true;
         case OpKind::kTiedEmbeddingAllReduce: {  // sent, and the other's added to the own
             const double elements = tied_copy_parameters(z.s.workload, z.s.plan);
@@ -139,7 +193,7 @@ bool step_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls
         case OpKind::kOptimizerUpdate: calls.before = {optimizer_update(z)}; return true;
         case OpKind::kGradientEpAllReduce:
         case OpKind::kGradientReduceExperts:
-        case OpKind::kGradientReduceDense:
+        case OpKind::kGradientReduceDense: calls.before = check_of_sum(z, op); return true;
         case OpKind::kGradientNormAllReduce:
         case OpKind::kParameterGatherExperts:
         case OpKind::kParameterGatherDense:

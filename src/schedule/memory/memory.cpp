@@ -8,6 +8,7 @@
 #include "schedule/memory/memory_fixed.hpp"
 #include "schedule/memory/memory_routing.hpp"
 #include "schedule/memory/memory_step.hpp"
+#include "schedule/program/gradient_buckets.hpp"
 
 namespace auspex::schedule {
 namespace {
@@ -204,9 +205,12 @@ RankMemory rank_memory(const models::Workload& workload, const models::Plan& pla
     const models::GroupKind dense = plan.optimizer == models::OptimizerSharding::kSharded
                                         ? models::GroupKind::kDenseDpOuter
                                         : models::GroupKind::kDenseDp;
-    const auto states = static_cast<double>(
-        shard_of_rank(layout, dense, coordinates.stage, rank, p.dense, shards.dense) +
-        shard_of_rank(layout, models::GroupKind::kExpertDp, coordinates.stage, rank, p.experts, shards.experts));
+    double states = 0;
+    for (const StageParameters& part : sharded_parts(workload, plan, stack, coordinates.stage)) {
+        states += static_cast<double>(
+            shard_of_rank(layout, dense, coordinates.stage, rank, part.dense, shards.dense) +
+            shard_of_rank(layout, models::GroupKind::kExpertDp, coordinates.stage, rank, part.experts, shards.experts));
+    }
     const bool fsdp = plan.optimizer == models::OptimizerSharding::kFsdp;
     const double held = fsdp ? states : std::round(p.dense) + std::round(p.experts);
     const FixedBytes fixed =

@@ -183,6 +183,7 @@ Value BlockBuilder::communicate(OpKind kind, Stream stream, CommKind comm, model
     op.repeat = traits.repeat;
     op.routed = traits.routed;
     op.carries = traits.carries;
+    op.unit = static_cast<std::int16_t>(traits.unit);
     const Value before = blocking_ != kNoValue ? blocking_ : last_compute_;
     const bool beside = overlaps(stream);
     if (before == kNoValue && (!beside || inputs.size() == 0)) {

@@ -43,6 +43,7 @@ struct CommTraits {
     int repeat = 1;       ///< done this many times in succession, all buffers each
     bool routed = false;  ///< bytes grow with the tokens routed to the busiest rank
     Carries carries = Carries::kRunningValue;
+    int unit = -1;
 };
 
 /// The program runs the stream beside kernels.
@@ -161,8 +162,10 @@ struct AttentionWidths {
                                                                  double groups = 1, double copies = 1);
 
 /// Sums gradients for these parameters of a rank: over tp those of which every tp rank has a part, then over replicas
-/// (dense and experts apart). Returns the last sum, kNoValue if there is none.
-Value emit_gradient_reduction(BlockBuilder& builder, const models::Layout& layout, const StageParameters& parameters);
+/// (dense and experts apart). `unit` of a bucket; -1: all parameters of the stage. Returns the last sum, kNoValue if
+/// there is none.
+Value emit_gradient_reduction(BlockBuilder& builder, const models::Layout& layout, const StageParameters& parameters,
+                              int unit = -1);
 
 /// The optimizer block of a stage; `gradients_reduced`: backward has already done that.
 std::uint32_t build_optimizer_block(BlockBuilder& builder, const models::Layout& layout, int stage,

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "models/overlap.hpp"
 #include "schedule/program/block_builder.hpp"
+#include "schedule/program/gradient_buckets.hpp"
 
 namespace auspex::schedule {
 namespace {
@@ -99,7 +100,8 @@ class StageBuilder {
         b_.set(Phase::kForward, -1);
         Value x = kNoValue;
         if (v == 0) {
-            b_.require(gather(embedding_parameters(s_.workload, s_.plan, v), kNoValue));
+            b_.require(gather(unit_of_embedding(layers_of(s_.workload, s_.plan, v)),
+                              embedding_parameters(s_.workload, s_.plan, v), kNoValue));
             x = b_.compute(OpKind::kEmbedding, {},
                            {models::memory_kernel(2 * s_.t_norm * s_.h * s_.a, s_.stack.kernels.embedding)});
             x = reduce_over_tp(b_, x);  // each rank looks up its own part of the vocabulary
@@ -118,7 +120,7 @@ class StageBuilder {
         }
         b_.set(Phase::kForward, -1);
         if (v == last_virtual_stage()) {
-            b_.require(gather(head_parameters(s_.workload, s_.plan, v), x));
+            b_.require(gather(kUnitOfHead, head_parameters(s_.workload, s_.plan, v), x));
             x = head_forward(x);
         }
         finish_pass();
@@ -132,14 +134,13 @@ class StageBuilder {
     std::uint32_t backward(BlockKind kind, int chunk, int v, bool last_micro_batch) {
         b_.begin(kind, chunk, last_micro_batch);
         b_.set(Phase::kBackwardInput, -1);
-        StageParameters bucket;
+        set_buckets(v, last_micro_batch);
         Value g = kNoValue;
         const LayerRange range = layers_of(s_.workload, s_.plan, v);
         if (v == last_virtual_stage()) {
-            b_.require(gather(head_parameters(s_.workload, s_.plan, v), kNoValue));
+            b_.require(gather(kUnitOfHead, head_parameters(s_.workload, s_.plan, v), kNoValue));
             g = head_backward();
-            reduce(bucket, head_parameters(s_.workload, s_.plan, v), range.first == range.last && v != 0,
-                   last_micro_batch);
+            reduce(kUnitOfHead);
         } else if (!is_local_boundary(s_.plan, v)) {
             g = b_.receive(OpKind::kReceiveBackward, v);
         }
@@ -151,8 +152,7 @@ class StageBuilder {
             g = feed_forward_backward(b_, layer, g);
             g = attention_backward(b_, g);
             gathered = next;
-            reduce(bucket, layer_parameters(s_.workload, s_.plan, layer), layer == range.first && v != 0,
-                   last_micro_batch);
+            reduce(unit_of_layer(range, layer));
         }
         if (v == 0 && s_.plan.sequence_parallel) {
             g = b_.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather, models::GroupKind::kTp,
@@ -161,7 +161,7 @@ class StageBuilder {
         b_.set(Phase::kBackwardWeight, -1);
         if (v == 0) {
             embedding_backward(g);
-            reduce(bucket, embedding_parameters(s_.workload, s_.plan, v), true, last_micro_batch);
+            reduce(unit_of_embedding(range));
         }
         b_.set(Phase::kBackwardInput, -1);
         finish_pass();
@@ -175,19 +175,18 @@ class StageBuilder {
     std::uint32_t weights(int chunk, int v, bool last_micro_batch) {
         b_.begin(BlockKind::kBackwardWeight, chunk, last_micro_batch);
         b_.set(Phase::kBackwardWeight, -1);
-        StageParameters bucket;
+        set_buckets(v, last_micro_batch);
         const LayerRange range = layers_of(s_.workload, s_.plan, v);
-        reduce(bucket, head_parameters(s_.workload, s_.plan, v), range.first == range.last && v != 0, last_micro_batch);
+        reduce(kUnitOfHead);
         for (int layer = range.last - 1; layer >= range.first; --layer) {
             b_.set(Phase::kBackwardInput, layer);
             feed_forward_backward(b_, layer, kNoValue);
             attention_backward(b_, kNoValue);
             b_.set(Phase::kBackwardWeight, layer);
-            reduce(bucket, layer_parameters(s_.workload, s_.plan, layer), layer == range.first && v != 0,
-                   last_micro_batch);
+            reduce(unit_of_layer(range, layer));
         }
         b_.set(Phase::kBackwardWeight, -1);
-        reduce(bucket, embedding_parameters(s_.workload, s_.plan, v), true, last_micro_batch);
+        reduce(unit_of_embedding(range));
         if (waits_for_issue()) {
             b_.host(OpKind::kHostIssue, 0);
         }
@@ -254,38 +253,40 @@ class StageBuilder {
     [[nodiscard]] bool fsdp() const { return s_.plan.optimizer == models::OptimizerSharding::kFsdp; }
 
     /// fsdp: parameters gathered before they are used. Otherwise nothing.
-    Value gather(const StageParameters& p, Value after) {
+    Value gather(int unit, const StageParameters& p, Value after) {
         if (!fsdp()) {
             return kNoValue;
         }
-        const Value experts = b_.communicate(OpKind::kParameterGatherExperts, Stream::kDp, CommKind::kAllGather,
-                                             models::GroupKind::kExpertDp,
-                                             group_size(layout_, models::GroupKind::kExpertDp), {{p.experts}}, {after});
+        const Value experts = b_.communicate(
+            OpKind::kParameterGatherExperts, Stream::kDp, CommKind::kAllGather, models::GroupKind::kExpertDp,
+            group_size(layout_, models::GroupKind::kExpertDp), {{p.experts}}, {after}, {.unit = unit});
         return b_.communicate(OpKind::kParameterGatherDense, Stream::kDp, CommKind::kAllGather,
                               models::GroupKind::kDenseDp, group_size(layout_, models::GroupKind::kDenseDp),
-                              {{p.dense}}, {experts, after});
+                              {{p.dense}}, {experts, after}, {.unit = unit});
     }
     /// The same for a layer; asked one layer ahead, so that overlap can hide it.
     Value gather_layer(int layer, LayerRange range, Value after) {
         return layer < range.first || layer >= range.last
                    ? kNoValue
-                   : gather(layer_parameters(s_.workload, s_.plan, layer), after);
+                   : gather(unit_of_layer(range, layer), layer_parameters(s_.workload, s_.plan, layer), after);
     }
 
     /// Gradients summed while the pass that completes them goes on: with fsdp after every micro-batch, with bucketed
     /// overlap after the last, as buckets fill.
-    void reduce(StageParameters& bucket, const StageParameters& more, bool flush, bool last_micro_batch) {
-        if (b_.block() == BlockKind::kBackwardInput ||
-            (!fsdp() && !(last_micro_batch && reduces_buckets(s_.plan, s_.stack)))) {
-            return;
-        }
-        bucket += more;
-        if (fsdp() || flush || (bucket.dense + bucket.experts) * s_.plan.gradient_bytes >= s_.stack.bucket_bytes) {
-            emit_gradient_reduction(b_, layout_, bucket);
-            bucket = {};
+    void set_buckets(int v, bool last_micro_batch) {
+        const bool completes = b_.block() != BlockKind::kBackwardInput && (fsdp() || last_micro_batch);
+        buckets_ = completes ? gradient_buckets(s_.workload, s_.plan, s_.stack, v) : std::vector<GradientBucket>{};
+    }
+    /// After the unit's gradients are complete: the bucket that it fills.
+    void reduce(int unit) {
+        for (const GradientBucket& bucket : buckets_) {
+            if (bucket.last == unit + 1) {
+                emit_gradient_reduction(b_, layout_, bucket.parameters, unit);
+            }
         }
     }
 
+    std::vector<GradientBucket> buckets_;  ///< of the block
     BlockBuilder& b_;
     const Shapes& s_;
     const models::Layout& layout_;

@@ -41,14 +41,14 @@ void world_all_reduce(BlockBuilder& b, int ranks, Carries carries) {
 
 }  // namespace
 
-Value emit_gradient_reduction(BlockBuilder& b, const models::Layout& layout, const StageParameters& p) {
+Value emit_gradient_reduction(BlockBuilder& b, const models::Layout& layout, const StageParameters& p, int unit) {
     const Shapes& s = b.shapes();
     const bool replicated = s.plan.optimizer == models::OptimizerSharding::kReplicated;
     const CommKind comm = replicated ? CommKind::kAllReduce : CommKind::kReduceScatter;
     Value last = kNoValue;
     const auto reduce = [&](OpKind kind, CommKind how, models::GroupKind group, double elements, int repeat) {
         const Value sum = b.communicate(kind, Stream::kDp, how, group, group_size(layout, group),
-                                        {{elements, ElementType::kGradient}}, {}, {.repeat = repeat});
+                                        {{elements, ElementType::kGradient}}, {}, {.repeat = repeat, .unit = unit});
         last = sum != kNoValue ? sum : last;
     };
     reduce(OpKind::kGradientTpAllReduce, CommKind::kAllReduce, models::GroupKind::kTp, p.summed_over_tp, 1);

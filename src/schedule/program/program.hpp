@@ -124,6 +124,8 @@ struct Operation {
     bool routed = false;     ///< bytes grow with the tokens routed to the busiest rank
     bool second = false;     ///< of a block of two passes: of the backward one
     std::int16_t layer = -1;
+    std::int16_t unit = -1;     ///< sums of gradients in passes: the last unit of the bucket (gradient_buckets.hpp);
+                                ///< gathers of parameters in passes: the unit
     std::int32_t message = -1;  ///< send and receive: the boundary, counted in virtual stages, that the message crosses
     std::int32_t repeat = 1;    ///< a communication done this many times in succession, `bytes` each
     double bytes = 0;           ///< of a communication (schedule/program/communication.hpp): of all its buffers

@@ -32,13 +32,15 @@ struct RankAction {
     CpuWork work;
 };
 
-/// The actions of one operation.
+/// The actions of one operation, or, of one that runs beside others, those that begin it and those that end it.
 struct OperationActions {
+    enum class Part : std::uint8_t { kWhole, kBegin, kEnd };
     std::vector<RankAction> actions;
     schedule::Loss loss = schedule::Loss::kUsefulCompute;  ///< what its time counts as, waits for messages included
     bool waits_for_sender = false;      ///< what it waits before its message is sent counts as bubble
     std::uint32_t operation_index = 0;  ///< of the program; its meaning is up to who made the actions
     std::int32_t micro_batch = -1;
+    Part part = Part::kWhole;  ///< those that were begun end in the order in which they were
 };
 
 /// What all ranks do, operation by operation, made as it is asked for.

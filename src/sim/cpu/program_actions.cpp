@@ -3,11 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <optional>
+#include <utility>
 
 #include "base/error.hpp"
+#include "schedule/bindings/beside.hpp"
 #include "schedule/bindings/bindings.hpp"
 #include "schedule/kernel_calls/program_calls.hpp"
+#include "schedule/program/gradient_buckets.hpp"
 #include "schedule/program/operation_loss.hpp"
 #include "sim/cpu/collectives.hpp"
 #include "sim/cpu/working_sets.hpp"
@@ -42,9 +46,32 @@ struct Member {
 
 struct Cursor {
     bool has_begun = false;
+    bool in_block = false;
     std::size_t use = 0;
     std::uint32_t op = 0;  ///< within the block
+    schedule::BesideQueue beside;
+    std::deque<OperationActions> ends;  ///< of what runs beside, as in the queue
+    int begun = 0;                      ///< of those, so far
 };
+
+/// The first messages of a communication leave now. Returns the rest.
+OperationActions take_end(OperationActions& operation) {
+    const auto first_wait = std::ranges::find(operation.actions, RankAction::Type::kWait, &RankAction::type);
+    OperationActions end = operation;
+    end.part = OperationActions::Part::kEnd;
+    end.actions.clear();
+    std::vector<RankAction> begin;
+    for (auto action = operation.actions.begin(); action != operation.actions.end(); ++action) {
+        const bool is_later = action >= first_wait || action->type == RankAction::Type::kReceive;
+        (is_later ? end.actions : begin).push_back(*action);
+        if (!is_later) {
+            begin.back().is_waited_for = false;
+        }
+    }
+    operation.actions = std::move(begin);
+    operation.part = OperationActions::Part::kBegin;
+    return end;
+}
 
 }  // namespace
 
@@ -156,13 +183,29 @@ struct ProgramActions::Impl {
         return data;
     }
 
-    void append_collective(OperationActions& operation, const Member& member, const schedule::Operation& op) const {
+    /// Where gradients are summed in buckets, parameters are gathered bucket by bucket.
+    [[nodiscard]] std::vector<schedule::Buffer> buffers_of(const Member& member, const schedule::Operation& op) const {
+        const std::span<const schedule::Buffer> whole = step.program.buffers_of(op);
+        const bool experts = op.kind == schedule::OpKind::kParameterGatherExperts;
+        if (!experts && op.kind != schedule::OpKind::kParameterGatherDense) {
+            return {whole.begin(), whole.end()};
+        }
+        std::vector<schedule::Buffer> buffers;
+        for (const schedule::StageParameters& part :
+             schedule::sharded_parts(inputs.workload, step.plan, inputs.stack, member.stage)) {
+            schedule::Buffer& buffer = buffers.emplace_back(whole.front());
+            buffer.elements = experts ? part.experts : part.dense;
+        }
+        return buffers;
+    }
+
+    void append_collective(OperationActions& operation, const Member& member, const schedule::Operation& op,
+                           int tag) const {
         const GroupMember& group = member.groups[static_cast<std::size_t>(op.group)];
-        const int tag = -1 - static_cast<int>(op.group);
         if (op.comm == schedule::CommKind::kBarrier) {
             collectives.barrier(operation, group, tag);
         }
-        for (const schedule::Buffer& buffer : step.program.buffers_of(op)) {
+        for (const schedule::Buffer& buffer : buffers_of(member, op)) {
             const CollectiveBuffer data = collective_buffer(op, buffer);
             if (op.comm == schedule::CommKind::kAllToAll) {
                 const double bytes = buffer.elements * data.element_bytes;
@@ -178,7 +221,8 @@ struct ProgramActions::Impl {
         }
     }
 
-    void fill(OperationActions& operation, const Member& member, std::uint32_t index, int micro_batch) {
+    /// Groups have their tags, and so has each communication that runs beside others.
+    void fill(OperationActions& operation, const Member& member, std::uint32_t index, int micro_batch, int tag) {
         const schedule::Operation& op = step.program.operations[index];
         const OperationWork& own = work_of_operation(index, member.stage);
         operation.loss = loss_of(op);
@@ -189,11 +233,31 @@ struct ProgramActions::Impl {
             append_message(operation, member, op, micro_batch);
         } else if (op.comm != schedule::CommKind::kNone) {
             for (std::int32_t i = 0; i < op.repeat; ++i) {
-                append_collective(operation, member, op);
+                append_collective(operation, member, op, tag);
             }
         }
         append(operation, own.after);
         add_memory_bytes(operation, op, member.stage);
+    }
+
+    /// The operation at the cursor; or first, one after another, the ends of what it waits for.
+    void next_of_block(OperationActions& operation, const Member& member, Cursor& cursor, std::uint32_t index,
+                       int micro_batch) {
+        const schedule::Operation& op = step.program.operations[index];
+        if (cursor.beside.ahead_of(step.program, op) > 0) {
+            operation = std::move(cursor.ends.front());
+            cursor.ends.pop_front();
+            cursor.beside.pop();
+            return;
+        }
+        ++cursor.op;
+        if (!schedule::runs_beside(step.program, op)) {
+            fill(operation, member, index, micro_batch, -1 - static_cast<int>(op.group));
+            return;
+        }
+        fill(operation, member, index, micro_batch, -1 - static_cast<int>(kGroups) - cursor.begun++);
+        cursor.ends.push_back(take_end(operation));
+        cursor.beside.push(step.program, op);
     }
 
     /// Received bytes go to memory that was last touched long ago; gradients and parameters come from there, too.
@@ -236,16 +300,20 @@ bool ProgramActions::next(int rank, OperationActions& operation) {
                              p.sets[static_cast<std::size_t>(member.stage)].in_optimizer));
         return true;
     }
-    const schedule::Program& program = p.step.program;
-    const auto& order = program.roles[static_cast<std::size_t>(member.stage)].order;
+    const auto& order = p.step.program.roles[static_cast<std::size_t>(member.stage)].order;
     while (cursor.use < order.size()) {
-        const schedule::Block& block = program.blocks[order[cursor.use].block];
+        const schedule::Block& block = p.step.program.blocks[order[cursor.use].block];
+        if (!cursor.in_block) {
+            cursor.in_block = true;
+            cursor.beside.begin_block(block);
+        }
         if (block.op_begin + cursor.op < block.op_end) {
-            p.fill(operation, member, block.op_begin + cursor.op++, order[cursor.use].micro_batch);
+            p.next_of_block(operation, member, cursor, block.op_begin + cursor.op, order[cursor.use].micro_batch);
             return true;
         }
         ++cursor.use;
         cursor.op = 0;
+        cursor.in_block = false;
     }
     return false;
 }

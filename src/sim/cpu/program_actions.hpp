@@ -9,8 +9,10 @@
 namespace auspex::cpu {
 
 /// Operations of a step, in the order in which the trainer runs them: block after block of the rank's role, one stream,
-/// one at a time. The first of a rank is what it does before those of the program, with operation_index kNoOperation
-/// and loss kOptimizer. Operation::host_s is not played: kernel calls cover all that processes do.
+/// one at a time. What runs beside others (schedule::runs_beside) sends its first messages where it begins; it
+/// receives, adds up and sends more where the program waits for it, which takes its core then. The first of a rank is
+/// what it does before those of the program, with operation_index kNoOperation and loss kOptimizer. Operation::host_s
+/// is not played: kernel calls cover all that processes do.
 class ProgramActions {
  public:
     static constexpr std::uint32_t kNoOperation = 0xffff'ffff;

@@ -2,6 +2,7 @@
 #include "sim/cpu/step.hpp"
 
 #include <algorithm>
+#include <deque>
 
 #include "base/error.hpp"
 #include "sim/cpu/collectives.hpp"
@@ -32,7 +33,10 @@ schedule::Timeline rank_timeline(int ranks) {
 class Recorder {
  public:
     Recorder(const schedule::StepProgram& step, CpuStep& out)
-        : program_(step.program), ranks_(step.layout.tiles), out_(out) {
+        : program_(step.program),
+          ranks_(step.layout.tiles),
+          begun_(static_cast<std::size_t>(step.layout.tiles)),
+          out_(out) {
         out_.operation_times.seconds.assign(schedule::kOperationNames, 0);
         out_.operation_times.count.assign(schedule::kOperationNames, 0);
     }
@@ -40,6 +44,15 @@ class Recorder {
     void ended(int rank, const OperationActions& operation, Picoseconds start, Picoseconds end) {
         if (operation.operation_index == ProgramActions::kNoOperation) {
             return;
+        }
+        std::deque<Picoseconds>& begun = begun_[static_cast<std::size_t>(rank)];
+        if (operation.part == OperationActions::Part::kBegin) {
+            begun.push_back(start);
+            return;
+        }
+        if (operation.part == OperationActions::Part::kEnd) {
+            start = begun.front();
+            begun.pop_front();
         }
         const schedule::Operation& op = program_.operations[operation.operation_index];
         const std::size_t name = operation_name_index(op.kind, op.phase);
@@ -59,6 +72,7 @@ class Recorder {
  private:
     const schedule::Program& program_;
     int ranks_;
+    std::vector<std::deque<Picoseconds>> begun_;  ///< by rank: starts of what runs beside others
     CpuStep& out_;
 };
 

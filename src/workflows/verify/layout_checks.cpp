@@ -47,7 +47,7 @@ report::LayoutCheck LayoutChecks::check(const VerifyLayout& layout) {
 }
 
 launch::TrainResult LayoutChecks::run(const VerifyLayout& layout, const std::string& routing, const std::string& record,
-                                     report::LayoutCheck& check, exec::RunInputs& inputs) const {
+                                      report::LayoutCheck& check, exec::RunInputs& inputs) const {
     launch::TrainRequest wanted = session_.run_of(layout, routing, session_.steps());
     wanted.record_routing = record;
     inputs = inputs_of_training(wanted);

@@ -20,18 +20,21 @@ void keep_first(std::string& found, std::string difference, const char* mode) {
 auto all_but_optimizer(const VerifyLayout& l) {
     return std::make_tuple(l.model, l.dp, l.ep, l.tp, l.pp, l.virtual_stages, l.sequence_parallel, l.micro_batch_size,
                            std::string(l.schedule), std::vector<std::string>(l.recompute.begin(), l.recompute.end()),
-                           std::string(l.dispatch), std::string(l.kernels));
+                           std::string(l.dispatch), std::string(l.kernels),
+                           std::vector<std::string>(l.overlap.begin(), l.overlap.end()));
 }
 
 }  // namespace
 
 void judge_forced(const launch::TrainResult& run, const launch::TrainResult& single, report::LayoutCheck& check) {
     check.forced = largest_difference(run.losses(), single.losses());
-    check.norm = largest_difference(run.by_step(&exec::StepReport::gradient_norm), single.by_step(&exec::StepReport::gradient_norm));
+    check.norm = largest_difference(run.by_step(&exec::StepReport::gradient_norm),
+                                    single.by_step(&exec::StepReport::gradient_norm));
 }
 
-void judge_learned(const launch::TrainResult& run, const models::RoutingRecord& record, const launch::TrainResult& single,
-                   const models::RoutingRecord& single_record, report::LayoutCheck& check) {
+void judge_learned(const launch::TrainResult& run, const models::RoutingRecord& record,
+                   const launch::TrainResult& single, const models::RoutingRecord& single_record,
+                   report::LayoutCheck& check) {
     const std::optional<ChoicePosition> first = first_differing_choice(record, single_record);
     const std::vector<double> losses = run.losses(), of_single = single.losses();
     std::size_t alike = of_single.size();

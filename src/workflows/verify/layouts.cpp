@@ -21,11 +21,12 @@ constexpr const char *kReplicated = "replicated", *kSharded = "sharded", *kEpAwa
 constexpr const char *kSent = "alltoall", *kGathered = "allgather-reducescatter";
 constexpr const char *kLoop = "loop", *kGrouped = "grouped", *kFused = "fused";
 const Words kNothing, kNorm{"norm"}, kAttention{"attention"}, kExpert{"expert"}, kHalves{"norm", "expert"},
-    kAll{"norm", "attention", "expert"};
+    kAll{"norm", "attention", "expert"}, kSums{"dp"};
 
 std::vector<VerifyLayout> make_layouts() {
     constexpr bool kWhole = false, kSliced = true;
-    // model, dp, ep, tp, pp, virtual stages, sequences, micro-batch, schedule, recompute, optimizer, dispatch, kernels
+    // model, dp, ep, tp, pp, virtual stages, sequences, micro-batch, schedule, recompute, optimizer, dispatch, kernels,
+    // overlap
     return {
         {kExperts, 2, 2, 1, 1, 1, kWhole, 1, k1f1b, kNothing, kSharded, kSent, kGrouped},
         {kExperts, 2, 2, 1, 1, 1, kWhole, 1, k1f1b, kNothing, kEpAware, kSent, kGrouped},
@@ -100,6 +101,23 @@ std::vector<VerifyLayout> make_layouts() {
         {kGpt, 1, 1, 1, 4, 1, kWhole, 1, kZbH2, kNothing, kReplicated, kSent, kGrouped},
         {kGpt, 2, 1, 2, 2, 1, kWhole, 1, k1f1b, kAll, kEpAware, kSent, kGrouped},
         {kGpt, 2, 1, 4, 2, 2, kSliced, 1, kInterleaved, kAttention, kSharded, kSent, kGrouped},
+        {kExperts, 2, 1, 1, 1, 1, kWhole, 1, k1f1b, kNothing, kReplicated, kSent, kGrouped, kSums},
+        {kExperts, 2, 2, 1, 1, 1, kWhole, 1, k1f1b, kNothing, kSharded, kSent, kGrouped, kSums},
+        {kExperts, 2, 2, 1, 1, 1, kWhole, 1, k1f1b, kNorm, kEpAware, kGathered, kFused, kSums},
+        {kExperts, 2, 2, 2, 1, 1, kSliced, 1, k1f1b, kExpert, kSharded, kSent, kFused, kSums},
+        {kExperts, 2, 1, 1, 2, 1, kWhole, 1, kZbH1, kNothing, kSharded, kSent, kGrouped, kSums},
+        {kExperts, 2, 1, 1, 2, 2, kWhole, 1, kInterleaved, kAll, kEpAware, kSent, kLoop, kSums},
+        {kExperts, 2, 1, 2, 2, 2, kSliced, 1, kZbv, kNothing, kSharded, kSent, kFused, kSums},
+        {kExperts, 2, 1, 2, 2, 2, kWhole, 1, kDualPipeV, kAttention, kEpAware, kSent, kGrouped, kSums},
+        {kExperts, 2, 2, 2, 2, 1, kSliced, 1, kZbH2, kHalves, kSharded, kSent, kGrouped, kSums},
+        {kExperts, 4, 2, 2, 1, 1, kWhole, 1, k1f1b, kNothing, kEpAware, kGathered, kLoop, kSums},
+        {kExperts, 2, 4, 1, 2, 1, kWhole, 1, k1f1b, kNothing, kReplicated, kSent, kGrouped, kSums},
+        {kDense, 4, 1, 1, 1, 1, kWhole, 2, k1f1b, kNothing, kSharded, kSent, kGrouped, kSums},
+        {kDense, 2, 1, 2, 2, 2, kSliced, 1, kVMin, kNorm, kSharded, kSent, kGrouped, kSums},
+        {kDense, 2, 1, 1, 4, 1, kWhole, 1, kGpipe, kAll, kReplicated, kSent, kGrouped, kSums},
+        {kGlobalLoss, 2, 2, 2, 2, 1, kSliced, 1, k1f1b, kAll, kEpAware, kSent, kFused, kSums},
+        {kShared, 2, 2, 2, 1, 1, kSliced, 1, k1f1b, kNothing, kEpAware, kSent, kGrouped, kSums},
+        {kLatent, 2, 1, 2, 2, 1, kSliced, 1, kZbH1, kNothing, kSharded, kSent, kFused, kSums},
     };
 }
 
@@ -137,14 +155,20 @@ std::string VerifyLayout::choices() const {
     for (std::size_t i = 0; i < recompute.size(); ++i) {
         add((i == 0 ? "recompute " : "") + std::string(recompute[i]));
     }
+    for (std::size_t i = 0; i < overlap.size(); ++i) {
+        add((i == 0 ? "overlap " : "") + std::string(overlap[i]));
+    }
     return text;
 }
 
 std::string VerifyLayout::plan_text(const std::string& routing) const {
-    std::string words;
-    for (const char* const word : recompute) {
-        words += (words.empty() ? "" : ", ") + json_quote(word);
-    }
+    const auto list = [](const std::vector<const char*>& words) {
+        std::string text;
+        for (const char* const word : words) {
+            text += (text.empty() ? "" : ", ") + json_quote(word);
+        }
+        return "[" + text + "]";
+    };
     const auto number = [](const char* key, int value) {
         return json_quote(key) + ": " + std::to_string(value) + ",\n ";
     };
@@ -156,7 +180,8 @@ std::string VerifyLayout::plan_text(const std::string& routing) const {
            number("micro_batches", micro_batches()) + text("schedule", schedule) + text("precision", "fp32") +
            text("gradient_dtype", "fp32") + text("optimizer", optimizer) + text("dispatch", dispatch) +
            text("expert_kernels", kernels) + "\"sequence_parallel\": " + (sequence_parallel ? "true" : "false") +
-           ",\n \"recompute\": [" + words + "],\n \"routing\": " + routing + "}\n";
+           ",\n \"recompute\": " + list(recompute) + ",\n \"overlap\": " + list(overlap) +
+           ",\n \"routing\": " + routing + "}\n";
 }
 
 const std::vector<VerifyLayout>& verify_layouts() {

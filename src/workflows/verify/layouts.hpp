@@ -28,6 +28,7 @@ struct VerifyLayout {
     const char* optimizer = "sharded";
     const char* dispatch = "alltoall";
     const char* kernels = "grouped";
+    std::vector<const char*> overlap{};  ///< streams that run beside compute
 
     [[nodiscard]] int ranks() const { return dp * ep * tp * pp; }
     [[nodiscard]] int micro_batches() const { return kVerifyBatch / (dp * ep * micro_batch_size); }

@@ -43,7 +43,8 @@ report::RecoveryCheck judge_killed(std::string what, const launch::TrainResult& 
     if (check.result.empty()) {
         const bool is_same = std::ranges::equal(run.losses(), alone);
         check.passed = is_same && !run.restarts.empty();
-        check.result = (!run.restarts.empty() ? counted(static_cast<double>(run.restarts.size()), "restart") : std::string("not noticed")) +
+        check.result = (!run.restarts.empty() ? counted(static_cast<double>(run.restarts.size()), "restart")
+                                              : std::string("not noticed")) +
                        "; losses " + same(is_same);
     }
     return check;

@@ -16,17 +16,19 @@ std::string text_of(const RunInputs& run, int rank, const schedule::RankMemory& 
     const schedule::Operation& op = run.program.operations_of(block)[memory.operation];
     return run.workload.name + " tp " + std::to_string(p.tp) + " pp " + std::to_string(p.pp) + " ep " +
            std::to_string(p.ep) + " dp " + std::to_string(p.dp) + (p.sequence_parallel ? " sliced" : "") +
-           (p.recompute_norm ? " norms" : "") + (p.recompute_attention ? " attention" : "") +
-           (p.recompute_expert ? " experts" : "") + " " + to_string(p.schedule) + " " + to_string(p.dispatch) + " " +
-           to_string(p.expert_kernels) + ", rank " + std::to_string(rank) + ": predicted to peak in " +
-           to_string(block.kind) + " at " + schedule::operation_name(operation_name_index(op.kind, op.phase)) +
-           " of layer " + std::to_string(op.layer);
+           (p.overlap_dp ? " buckets" : "") + (p.recompute_norm ? " norms" : "") +
+           (p.recompute_attention ? " attention" : "") + (p.recompute_expert ? " experts" : "") + " " +
+           to_string(p.schedule) + " " + to_string(p.dispatch) + " " + to_string(p.expert_kernels) + ", rank " +
+           std::to_string(rank) + ": predicted to peak in " + to_string(block.kind) + " at " +
+           schedule::operation_name(operation_name_index(op.kind, op.phase)) + " of layer " + std::to_string(op.layer);
 }
 
 /// With uniform routing, or replaying an uneven record.
 template <class P>
 void expect_predicted_memory(const models::Workload& workload, const models::Plan& plan, bool uneven) {
-    const RunInputs run = run_inputs(workload, plan);
+    models::Stack stack = trainer_stack();
+    stack.bucket_bytes = 900;  // a unit or a few
+    const RunInputs run = run_inputs(workload, plan, still_training(), stack);
     const models::RoutingRecord record = uneven ? uneven_record(run) : models::RoutingRecord{};
     const StepResult result = one_step<P>(run, [&](TestRank<P>& test) {
         if (uneven) {
@@ -67,6 +69,7 @@ models::Plan random_plan(Rng& rng, bool mixture) {
                                                          models::OptimizerSharding::kSharded,
                                                          models::OptimizerSharding::kEpAware};
     p.optimizer = kOptimizers[rng.below(3)];
+    p.overlap_dp = coin(), p.overlap_pp = coin();
     if (mixture) {
         p.ep = coin() ? 2 : 1;
         p.dispatch = coin() ? models::Dispatch::kAllToAll : models::Dispatch::kAllGatherReduceScatter;

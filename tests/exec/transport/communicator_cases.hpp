@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <numeric>
+#include <thread>
 #include <vector>
 
 #include "base/rng.hpp"
@@ -96,6 +98,31 @@ inline void add_collectives(exec::Communicator& communicator, models::GroupKind 
     journal.add(data.data(), data.size());
 }
 
+/// Collectives begun, and others of the same group made before their end.
+inline void add_pending(exec::Communicator& communicator, models::GroupKind kind, std::size_t count, std::uint64_t salt,
+                        Journal& journal) {
+    const auto members = static_cast<std::size_t>(communicator.size(kind));
+    const auto mine = static_cast<std::size_t>(communicator.group_rank(kind));
+    const std::vector<std::size_t> offsets = uneven_offsets(count, members);
+    constexpr auto kType = exec::ElementType::kFloat;
+    std::vector<std::byte> data = elements_of(communicator.world_rank(), salt, count, kType);
+    const auto go_on = [&](std::unique_ptr<exec::PendingCollective> begun, std::uint64_t more) {
+        add_collectives(communicator, kind, 100, kType, more, journal);
+        if (more % 2 == 0) {
+            while (!begun->advance()) {
+                std::this_thread::yield();
+            }
+        }
+        begun->finish();
+    };
+    go_on(communicator.begin_reduce_scatter(kind, data.data(), offsets, kType), salt + 1);
+    journal.add(data.data() + offsets[mine] * sizeof(float), (offsets[mine + 1] - offsets[mine]) * sizeof(float));
+    go_on(communicator.begin_all_gather(kind, data.data(), offsets, kType), salt + 2);
+    journal.add(data.data(), data.size());
+    go_on(communicator.begin_all_reduce(kind, data.data(), count, kType, exec::ReduceOp::kSum), salt + 3);
+    journal.add(data.data(), data.size());
+}
+
 /// Bytes that member `from` sends to member `to`; some parts are empty.
 inline std::size_t part_bytes(std::size_t from, std::size_t to, std::size_t scale) {
     return (from * 7 + to * 3) % 5 * scale;
@@ -136,6 +163,9 @@ inline void add_messages(exec::Communicator& communicator, std::size_t count, Jo
         }
     }
     std::vector<std::byte> message(count * 4 + count / 2 * 2);
+    communicator.expect(models::GroupKind::kNextStage, message.size(), 7);
+    communicator.expect(models::GroupKind::kPreviousStage, message.size(), 3);
+    communicator.advance_expected();
     for (const int tag : {3, 7}) {
         for (const models::GroupKind direction : {models::GroupKind::kPreviousStage, models::GroupKind::kNextStage}) {
             communicator.receive(direction, message, tag);
@@ -159,6 +189,9 @@ inline std::vector<std::byte> run_all_cases(exec::Communicator& communicator) {
                                                  exec::ElementType::kDouble, exec::ElementType::kInt64}) {
                 add_collectives(communicator, kind, count, type, salt += 2, journal);
             }
+        }
+        for (const std::size_t count : {std::size_t{0}, std::size_t{3}, std::size_t{9001}}) {
+            add_pending(communicator, kind, count, salt += 4, journal);
         }
         add_all_to_all(communicator, kind, 6, journal);
         add_all_to_all(communicator, kind, 1000, journal);

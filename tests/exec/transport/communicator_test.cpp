@@ -91,6 +91,34 @@ TEST(Communicator, a_reduce_scatter_and_an_all_gather_make_an_all_reduce) {
     });
 }
 
+// Begun, they bring the same; meanwhile other calls over the same group are made.
+TEST(Communicator, collectives_that_are_begun_bring_what_those_that_are_waited_for_bring) {
+    on_all_ranks([](const models::Layout& layout, Communicator& communicator) {
+        for (const models::GroupKind kind : testing_exec::kGroupsOfRank) {
+            for (const std::size_t count : {0U, 3U, 5000U}) {
+                const int rank = communicator.world_rank();
+                const auto offsets = uneven_offsets(count, static_cast<std::size_t>(communicator.size(kind)));
+                std::vector<std::byte> data = elements_of(rank, count, count, ElementType::kFloat);
+                const auto scattered =
+                    communicator.begin_reduce_scatter(kind, data.data(), offsets, ElementType::kFloat);
+                std::vector<std::byte> other = elements_of(rank, 7, 3000, ElementType::kFloat);
+                communicator.all_reduce(kind, other.data(), 3000, ElementType::kFloat, ReduceOp::kSum);
+                EXPECT_EQ(other, joined(group_of(layout, kind, rank), 7, 3000));
+                while (!scattered->advance()) {
+                    std::this_thread::yield();
+                }
+                const auto gathered = communicator.begin_all_gather(kind, data.data(), offsets, ElementType::kFloat);
+                gathered->finish();
+                EXPECT_TRUE(gathered->advance());
+                EXPECT_EQ(data, joined(group_of(layout, kind, rank), count, count));
+                data = elements_of(rank, count, count, ElementType::kFloat);
+                communicator.begin_all_reduce(kind, data.data(), count, ElementType::kFloat, ReduceOp::kSum)->finish();
+                EXPECT_EQ(data, joined(group_of(layout, kind, rank), count, count));
+            }
+        }
+    });
+}
+
 // (m, s, x) joined: m = max m_i, s = sum s_i exp(m_i - m), x = sum x_i; here s_i = 1, so that m + log s is the
 // log-sum-exp of all m_i, and a member without terms (m_i = -inf, s_i = 0) adds nothing.
 TEST(Communicator, log_sum_exps_are_joined) {

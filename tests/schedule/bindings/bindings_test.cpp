@@ -115,8 +115,7 @@ TEST(Bindings, plans_that_have_no_calls) {
                 "operation parameter_gather_dense: fsdp is not bound");
     expect_line(with([](models::Plan& p) { p.overlap_tp = true; }),
                 "operation tp_all_reduce: overlap of tp beside compute is not bound");
-    expect_line(with([](models::Plan& p) { p.overlap_dp = true; }),
-                "operation gradient_reduce_dense: overlap of dp beside compute is not bound");
+    EXPECT_EQ(with([](models::Plan& p) { p.overlap_dp = true, p.dp = 2; }), std::vector<std::string>{});
     expect_line(with([](models::Plan& p) {
                     p.pp = 2;
                     p.stages = models::StageDeal::kList;

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "cpu_fixture.hpp"
 #include "schedule/kernel_calls/kernel_calls.hpp"
+#include "sim/cpu/least_step.hpp"
 #include "sim/cpu/program_actions.hpp"
 #include "sim/predict/predict.hpp"
 
@@ -137,6 +138,35 @@ TEST(CpuStep, a_rank_has_a_span_for_every_operation_of_its_role) {
     EXPECT_EQ(played.timeline->tracks[schedule::kStreamCount].role, "rank 1");
 }
 
+/// Buckets of one unit leave while the last backward pass goes on, and have come when the optimizer waits for them;
+/// what they cost cores they cost all the same. A span reaches from the beginning to the end, one after another.
+TEST(CpuStep, sums_beside_the_backward_pass_hide_behind_it_what_wires_take) {
+    models::Machine machine = plausible_machine(1, 1);
+    machine.node.nic_bytes_per_s = 1e7;
+    machine.cpu.inter_node.eager_bytes = 1e30;
+    give_laws(machine.cpu, 1e-4, 1e-11);
+    models::Inputs flat = toy_inputs("toy-dp4", "toy-dense", machine);
+    flat.stack.bucket_bytes = 1;
+    models::Inputs inputs = flat;
+    inputs.plan.overlap_dp = true;
+    const predict::SimulatedStep step = prepare_step(inputs, testing_steps::plain_options());
+    const cpu::CpuStep overlapped = cpu::play_on_cpus(inputs, step, true), behind = play_toy(flat, true);
+    EXPECT_LT(overlapped.step, behind.step);
+    EXPECT_GT(to_seconds(overlapped.step), cpu::least_step_s(inputs, step));
+    std::size_t operations = 0;
+    for (const schedule::Role& role : step.program.roles) {
+        operations += totals_of(step.program, role).operations * static_cast<std::size_t>(step.layout.stage_ranks);
+    }
+    EXPECT_EQ(overlapped.timeline->spans.size(), operations);
+    Picoseconds end_of_passes = 0, first_sum = overlapped.step;
+    for (const schedule::Span& span : overlapped.timeline->spans) {
+        const std::string& name = overlapped.timeline->names[span.name];
+        end_of_passes = name == "embedding.backward_weight" ? std::max(end_of_passes, span.end) : end_of_passes;
+        first_sum = name.starts_with("gradient_reduce_dense") ? std::min(first_sum, span.start) : first_sum;
+    }
+    EXPECT_LT(first_sum, end_of_passes);
+}
+
 TEST(CpuStep, slower_wires_and_spinning_make_a_step_longer) {
     models::Machine machine = plausible_machine(2, 2);
     const Picoseconds fast = play_toy(toy_inputs("toy-dp4", "toy-dense", machine)).step;
@@ -179,8 +209,8 @@ TEST(CpuStep, a_plan_that_the_trainer_has_no_call_for_is_refused_by_what_it_asks
     const models::Inputs runs = toy_inputs("toy-tp2-dp2", "toy-dense", plausible_machine());
     ASSERT_EQ(refusal_of(runs), "played");
     models::Inputs inputs = runs;
-    inputs.plan.overlap_dp = inputs.stack.can_overlap_dp = true;
-    expect_refused(inputs, "operation gradient_reduce_dense: overlap of dp beside compute is not bound");
+    inputs.plan.overlap_tp = inputs.stack.can_overlap_tp = true;
+    expect_refused(inputs, "operation tp_all_reduce: overlap of tp beside compute is not bound");
     inputs = runs;
     inputs.plan.cp = 2;
     expect_refused(inputs, "operation key_value_gather: context parallelism is not bound");

@@ -39,7 +39,7 @@ TEST(VerifyLayouts, no_two_train_the_same_model_in_the_same_way) {
         const std::string all = std::to_string(static_cast<int>(layout.model)) + layout.plan_text("\"uniform\"");
         EXPECT_TRUE(seen.insert(all).second) << layout.grid() << ": " << layout.choices();
     }
-    EXPECT_EQ(seen.size(), 73U);  // as README.md says
+    EXPECT_EQ(seen.size(), 90U);  // as README.md says
 }
 
 TEST(VerifyLayouts, each_kind_of_parallelism_is_there_alone_and_all_are_there_together) {
@@ -78,6 +78,9 @@ TEST(VerifyLayouts, every_choice_is_made_where_it_changes_what_is_done) {
     for (const bool sliced : {false, true}) {
         EXPECT_TRUE(any([&](const L& l) { return l.tp > 1 && l.sequence_parallel == sliced; })) << sliced;
     }
+    for (const std::string optimizer : {"replicated", "sharded", "ep-aware"}) {
+        EXPECT_TRUE(any([&](const L& l) { return !l.overlap.empty() && l.dp > 1 && l.optimizer == optimizer; }));
+    }
 }
 
 // The same eight sequences a step, whoever trains them: else losses could not be compared.
@@ -110,6 +113,7 @@ TEST(VerifyLayouts, plans_say_what_the_layout_says) {
         EXPECT_EQ(plan.gradient_bytes, 4);
         EXPECT_EQ(plan.recompute_norm + plan.recompute_attention + plan.recompute_expert,
                   static_cast<int>(layout.recompute.size()));
+        EXPECT_EQ(plan.overlap_dp + plan.overlap_pp, static_cast<int>(layout.overlap.size()));
     }
 }
 

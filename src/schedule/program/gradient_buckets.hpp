@@ -1,0 +1,31 @@
+#pragma once
+/// @file Which gradients are summed together while backward passes go on, and what optimizer shards are cut from.
+#include <vector>
+
+#include "schedule/program/program.hpp"
+
+namespace auspex::schedule {
+
+/// Units of a model chunk, in the order in which its backward pass completes their gradients: 0 is the LM head with the
+/// final norm, then come the layers from the last, behind them the embedding.
+[[nodiscard]] constexpr int unit_of_layer(LayerRange layers, int layer) { return layers.last - layer; }
+[[nodiscard]] constexpr int unit_of_embedding(LayerRange layers) { return layers.last - layers.first + 1; }
+inline constexpr int kUnitOfHead = 0;
+
+/// Units [first, last) of a chunk.
+struct GradientBucket {
+    int first = 0, last = 0;
+    StageParameters parameters;
+};
+/// Of a virtual stage, in the order in which they fill: with fsdp each unit by itself; with buckets that are summed as
+/// they fill (reduces_buckets) as many units as reach stack.bucket_bytes, the last with what is left. None where all
+/// gradients are summed behind the last pass.
+[[nodiscard]] std::vector<GradientBucket> gradient_buckets(const models::Workload& workload, const models::Plan& plan,
+                                                           const models::Stack& stack, int virtual_stage);
+
+/// Parameters of a stage that are cut into optimizer shards by themselves: all of them together, or bucket by bucket,
+/// chunk after chunk.
+[[nodiscard]] std::vector<StageParameters> sharded_parts(const models::Workload& workload, const models::Plan& plan,
+                                                         const models::Stack& stack, int stage);
+
+}  // namespace auspex::schedule

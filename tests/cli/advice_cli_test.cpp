@@ -46,7 +46,7 @@ TEST_F(AdviceCli, changes_are_what_set_takes) {
     EXPECT_TRUE(has(text.out, "What would help")) << text.out;
     EXPECT_TRUE(has(text.out, "plan.schedule=interleaved-1f1b plan.virtual_stages=4")) << text.out;
     EXPECT_FALSE(has(text.out, "plan.recompute=[]")) << text.out;  // the second
-    EXPECT_TRUE(has(text.out, "stack optimus does not offer rank_order [\"pp\"")) << text.out;
+    EXPECT_TRUE(has(text.out, "stack optimus does not offer dispatch \"hierarchical-alltoall\"")) << text.out;
 }
 
 TEST_F(AdviceCli, is_left_out_where_it_is_not_wanted_and_refused_where_there_is_none) {

@@ -99,10 +99,7 @@ inline models::Plan draw_plan(Rng& rng, bool overlap) {
     p.recompute_norm = coin(rng), p.recompute_attention = coin(rng), p.recompute_expert = coin(rng);
     p.optimizer = one_of(rng, {models::OptimizerSharding::kReplicated, models::OptimizerSharding::kSharded,
                                models::OptimizerSharding::kEpAware, models::OptimizerSharding::kFsdp});
-    p.context = one_of(
-        rng, {models::ContextParallel::kAllGather, models::ContextParallel::kRing, models::ContextParallel::kAllToAll});
-    p.dispatch = one_of(
-        rng, {models::Dispatch::kAllGatherReduceScatter, models::Dispatch::kAllToAll, models::Dispatch::kHierarchical});
+    p.dispatch = one_of(rng, {models::Dispatch::kAllGatherReduceScatter, models::Dispatch::kAllToAll});
     p.expert_kernels =
         one_of(rng, {models::ExpertKernels::kLoop, models::ExpertKernels::kGrouped, models::ExpertKernels::kFused});
     p.rank_order =
@@ -111,6 +108,10 @@ inline models::Plan draw_plan(Rng& rng, bool overlap) {
     if (overlap) {
         p.overlap_tp = coin(rng), p.overlap_ep = coin(rng), p.overlap_dp = coin(rng), p.overlap_pp = coin(rng);
     }
+    Rng others = rng;  // a draw of these leaves what is drawn behind them as it was
+    p.context = one_of(others, {models::ContextParallel::kAllGather, models::ContextParallel::kRing,
+                                models::ContextParallel::kAllToAll});
+    p.dispatch = others.below(4) == 0 ? models::Dispatch::kHierarchical : p.dispatch;
     return p;
 }
 

@@ -143,6 +143,9 @@ void TransferCosts::note_slow_links(CostedTransfer::Member& member,
 Picoseconds TransferCosts::even_time(const schedule::Operation& op, int stage, int member) {
     if (!even_) {
         even_.emplace(machine_, stack_, layout_);
+        models::RoutingLoad even;
+        even.spread = load_.spread;
+        even_->set_routing(even);
     }
     return even_->solo_duration(even_->unroll(op.comm, op.group, stage, op.bytes, 1, member), op.repeat);
 }

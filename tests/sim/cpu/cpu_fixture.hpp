@@ -130,6 +130,7 @@ inline models::Inputs trainable_inputs(std::uint64_t seed, models::Machine machi
         inputs.workload = testing_plans::workload(rng.below(2) == 0 ? "toy-dense" : "toy-moe");
         plan.cp = 1;
         plan.etp = plan.tp;
+        plan.dispatch = plan.dispatch == models::Dispatch::kHierarchical ? models::Dispatch::kAllToAll : plan.dispatch;
         plan.optimizer =
             plan.optimizer == models::OptimizerSharding::kFsdp ? models::OptimizerSharding::kSharded : plan.optimizer;
         if (plan.dp * plan.ep * plan.tp * plan.pp > 16) {

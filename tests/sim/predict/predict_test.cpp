@@ -77,7 +77,7 @@ TEST(Predict, compute_of_100_random_plans_is_the_length_of_its_spans) {
         inputs.plan.routing = {};
         inputs.machine.noise = {};
         inputs.machine.tile.speed_sigma = 0;
-        inputs.machine.tile.collective_compute_share = 0;  // what the shifts of a ring take is told apart
+        inputs.machine.tile.collective_compute_share = 0;         // what the shifts of a ring take is told apart
         inputs.stack.step_host_s = inputs.stack.host_sync_s = 0;  // waiting, on the stream of compute
         PredictOptions options = plain_options();
         options.timeline = true;

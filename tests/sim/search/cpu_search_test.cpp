@@ -80,11 +80,11 @@ TEST(CpuSearch, has_no_plan_that_the_trainer_does_not_run) {
     const SearchResult all = search_plans(inputs, small_request(), {});
     EXPECT_TRUE(all.rejected.contains(
         "the trainer does not run it: operation expert_computation: etp 1 is not bound with tp 2, only the same"));
-    inputs.workload.biases = true;
+    inputs.workload.window = 8, inputs.workload.windowed_layers = inputs.workload.layers;
     const SearchResult none = search_plans(inputs, small_request(), {});
     EXPECT_EQ(none.space, 0u);
     EXPECT_TRUE(none.rejected.contains(
-        "the trainer does not run it: operation qkv_projection: biases of linear layers are not bound"));
+        "the trainer does not run it: operation attention: attention over a window is not bound"));
 }
 
 TEST(CpuSearch, has_of_optimizers_those_that_the_trainer_runs) {

@@ -15,12 +15,13 @@ std::optional<int> unit_of_layer_tensor(const Parameter& p, schedule::LayerRange
                                                             : std::nullopt;
 }
 
-/// Outside the layers there are the embedding, and final norm and LM head.
+/// Outside the layers there are the embedding with learned positions, and final norm and LM head.
 std::optional<int> unit_of(const Parameter& p, const ParameterTable& table, schedule::LayerRange layers) {
     if (p.layer >= 0) {
         return unit_of_layer_tensor(p, layers);
     }
-    return p.offset == table.embedding ? schedule::unit_of_embedding(layers) : schedule::kUnitOfHead;
+    const bool embeds = p.offset == table.embedding || p.offset == table.positions;
+    return embeds ? schedule::unit_of_embedding(layers) : schedule::kUnitOfHead;
 }
 
 FlatRange range_of(const std::vector<Parameter>& tensors, const ParameterTable& table, schedule::LayerRange layers,

@@ -90,7 +90,7 @@ std::vector<VerifyLayout> make_layouts() {
         {kShared, 1, 4, 2, 1, 1, kWhole, 1, k1f1b, kExpert, kEpAware, kGathered, kGrouped},
         {kShared, 1, 2, 1, 4, 1, kWhole, 1, kZbH2, kNorm, kEpAware, kSent, kFused},
         {kShared, 1, 2, 2, 2, 2, kSliced, 1, kZbv, kNothing, kSharded, kGathered, kLoop},
-        {kShared, 2, 2, 2, 2, 2, kSliced, 1, kDualPipeV, kAll, kEpAware, kSent, kFused},
+        {kShared, 1, 2, 2, 2, 2, kSliced, 1, kDualPipeV, kAll, kEpAware, kSent, kFused},
         {kLatent, 1, 1, 4, 1, 1, kSliced, 2, k1f1b, kNothing, kReplicated, kSent, kGrouped},
         {kLatent, 1, 2, 1, 2, 1, kWhole, 1, k1f1b, kAttention, kEpAware, kSent, kFused},
         {kLatent, 1, 2, 2, 2, 1, kWhole, 1, kZbH2, kNothing, kSharded, kGathered, kGrouped},

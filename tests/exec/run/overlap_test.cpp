@@ -84,6 +84,19 @@ TEST(OverlappedReduction, of_a_table_that_embeds_and_predicts) {
     expect_the_flat_step(w, plan);
 }
 
+/// Learned positions lie beside the table and are in its bucket, on the first of one stage and of two.
+TEST(OverlappedReduction, of_learned_positions) {
+    models::Workload w = deep(gpt_model());
+    models::Plan plan = single_plan();
+    plan.dp = 2;
+    plan.optimizer = models::OptimizerSharding::kSharded;
+    expect_the_flat_step(w, plan);
+    w.tied_embeddings = false;
+    plan = pipeline_plan(models::ScheduleKind::k1f1b);
+    plan.dp = 2;
+    expect_the_flat_step(w, plan);
+}
+
 /// Weights after steps of AdamW are those of the flat plan: shards cut bucket by bucket are updated and gathered whole.
 TEST(OverlappedReduction, weights_after_updates_are_the_same) {
     models::Training training = still_training();

@@ -46,10 +46,11 @@ std::vector<std::string> notes_of(const models::Inputs& inputs, const predict::S
                              "\"; expected \"all-gather\" or \"all-to-all\": a trace has no word for shifts in a ring");
     }
     std::vector<std::string> notes{microseconds_note()};
-    bool has_barrier = false, has_broadcast = false;
+    bool has_barrier = false, has_broadcast = false, has_rows = false;
     for (const schedule::Operation& op : step.program.operations) {
         has_barrier = has_barrier || op.comm == schedule::CommKind::kBarrier;
         has_broadcast = has_broadcast || op.comm == schedule::CommKind::kBroadcast;
+        has_rows = has_rows || op.comm == schedule::CommKind::kRowsToNodes;
     }
     if (step.load.heaviest_rank > 1) {
         notes.push_back("uneven all-to-alls cannot be written: each has the mean bytes, while the busiest rank gets " +
@@ -58,6 +59,12 @@ std::vector<std::string> notes_of(const models::Inputs& inputs, const predict::S
     if (has_barrier) {
         notes.push_back("barriers are all-reduces of " + fixed(kBarrierBytes, 0) +
                         " bytes with auspex_stands_for = barrier: ASTRA-sim has no barrier");
+    }
+    if (has_rows) {
+        notes.emplace_back(
+            "rows that go once to each node are all-to-alls of what reaches each rank: what plays them sends more "
+            "between "
+            "nodes");
     }
     if (has_broadcast) {
         notes.emplace_back("ASTRA-sim takes a broadcast as a delay only");

@@ -33,6 +33,9 @@ inline models::Inputs drawn_inputs(std::uint64_t seed) {
         inputs.workload.intermediate_size = 4096;
     }
     inputs.workload.tied_embeddings = rng.below(4) == 0;
+    if (inputs.stack.offers_dispatches.size() > 2) {  // two at a time, for spaces that can be tried whole
+        inputs.stack.offers_dispatches.erase(inputs.stack.offers_dispatches.begin() + static_cast<int>(seed % 2));
+    }
     if (inputs.workload.num_experts > 0 && rng.below(3) == 0) {
         inputs.plan.routing.kind = models::RoutingDistribution::kZipf;
         inputs.plan.routing.parameter = 0.4;

@@ -25,6 +25,11 @@ inline std::vector<models::Inputs> random_cases(std::size_t count) {
     std::vector<models::Inputs> found;
     for (std::uint64_t seed = 1; found.size() < count; ++seed) {
         models::Inputs inputs = testing_steps::random_inputs(seed, seed % 2 == 0);
+        inputs.plan.context =
+            models::ContextParallel::kAllGather;  // a trace has no word for shifts, nor for rows by node
+        if (inputs.plan.dispatch == models::Dispatch::kHierarchical) {
+            inputs.plan.dispatch = models::Dispatch::kAllToAll;
+        }
         const int tiles = inputs.plan.pp * inputs.plan.dp * inputs.plan.ep * inputs.plan.etp;
         if (tiles <= kMostTiles && inputs.workload.layers <= kMostLayers) {
             found.push_back(std::move(inputs));

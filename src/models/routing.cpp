@@ -64,13 +64,8 @@ RoutingLoad load_of(const std::vector<double>& shares, int ep) {
     return load;
 }
 
-double binomial(int n, int k) {
-    double ways = 1;
-    for (int i = 0; i < k; ++i) {
-        ways *= static_cast<double>(n - i) / (i + 1);
-    }
-    return k > n ? 0 : ways;
-}
+/// ln C(n, k), 0 <= k <= n.
+double log_binomial(int n, int k) { return std::lgamma(n + 1.0) - std::lgamma(k + 1.0) - std::lgamma(n - k + 1.0); }
 
 /// C(all - held, k) / C(all, k).
 double miss_probability(int all, int held, int k) {
@@ -101,12 +96,13 @@ double miss_probability(const TokenSpread& spread, int first, int end) {
         for (int of_whole = 0; of_whole <= whole; ++of_whole) {
             const int others = spread.top_groups - std::popcount(chosen) - of_whole;
             if (others >= 0 && others <= spread.groups - whole - cut) {
-                probability += binomial(whole, of_whole) * binomial(spread.groups - whole - cut, others) *
-                               miss_probability(all, held + of_whole * size, spread.top_k);
+                const double ways = log_binomial(whole, of_whole) + log_binomial(spread.groups - whole - cut, others) -
+                                    log_binomial(spread.groups, spread.top_groups);
+                probability += std::exp(ways) * miss_probability(all, held + of_whole * size, spread.top_k);
             }
         }
     }
-    return probability / binomial(spread.groups, spread.top_groups);
+    return probability;
 }
 
 }  // namespace

@@ -324,7 +324,9 @@ void print_prediction(std::ostream& out, const predict::Prediction& p, const mod
         << plan.micro_batch_size << ", global batch " << counted(p.global_batch, "sequence") << " ("
         << short_count(p.tokens_per_step) << " tokens)\n"
         << "optimizer " << to_string(plan.optimizer) << ", dispatch " << to_string(plan.dispatch) << ", expert kernels "
-        << to_string(plan.expert_kernels) << "\n\n";
+        << to_string(plan.expert_kernels)
+        << (plan.fp8 == models::Fp8::kNone ? "" : std::string(", fp8 ") + to_string(plan.fp8))
+        << (p.cp == 1 ? "" : std::string(", context parallelism by ") + to_string(plan.context)) << "\n\n";
     out << "  step time         " << duration(p.step_time_s)
         << (p.has_interval ? "   (90 % interval " + duration(p.step_time_interval_s.low) + " to " +
                                  duration(p.step_time_interval_s.high) + ")\n"

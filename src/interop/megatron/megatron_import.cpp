@@ -74,8 +74,9 @@ class Reader {
                                               : models::ContextParallel::kTwoLevel;
         if (plan_.context == models::ContextParallel::kTwoLevel) {
             int inner = 0, outer = 0;
-            std::istringstream(sizes) >> inner >> outer;
-            if (inner < 2 || outer < 2 || std::int64_t{inner} * outer != plan_.cp) {
+            std::string rest;
+            std::istringstream(sizes) >> inner >> outer >> rest;
+            if (!rest.empty() || inner < 2 || outer < 2 || std::int64_t{inner} * outer != plan_.cp) {
                 in_.refuse(
                     "--hierarchical-context-parallel-sizes", sizes.empty() ? "no such argument" : sizes,
                     "two sizes of 2 or more whose product is --context-parallel-size, " + std::to_string(plan_.cp));

@@ -75,6 +75,11 @@ Settings megatron_model(const models::Workload& workload) {
     const auto add = [&settings](const char* name, int value, const char* from) {
         settings.push_back({name, std::to_string(value), from});
     };
+    if (workload.window > 0 && workload.windowed_layers > 0) {
+        throw InputError(workload.file + ": $.window",
+                         "found " + std::to_string(workload.window) +
+                             "; expected no such key: windows are not written for Megatron-LM");
+    }
     const auto add_switch = [&settings](const char* name, const char* from) { settings.push_back({name, "", from}); };
     add("--num-layers", workload.layers, "workload.layers");
     add("--hidden-size", workload.hidden_size, "workload.hidden_size");

@@ -30,7 +30,7 @@ struct Shapes {
                               ///< rank ever holds the gathered ones
     bool by_node = false;     ///< hierarchical dispatch over ep > 1
     models::ContextSplit context{};  ///< of the cp ranks
-    double kv_copies = 1;          ///< of keys and values among all_to_all ranks (key_value_copies)
+    double kv_copies = 1;            ///< of keys and values among all_to_all ranks (key_value_copies)
 };
 [[nodiscard]] Shapes shapes_of(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack);
 
@@ -146,10 +146,12 @@ struct AttentionWidths {
 [[nodiscard]] models::Kernel plan_gemm(const Shapes& shapes, double m, double n, double k, double groups = 1);
 /// Products of `kind` may have operands of 8 bits: all with weights but those of router and LM head.
 [[nodiscard]] constexpr bool fp8_may_be(OpKind kind) { return kind != OpKind::kRouter && kind != OpKind::kLmHead; }
-/// The kernels with products of 8-bit operands and what casts them (plan.fp8). Forward, recompute: the input is read
-/// and written twice, 8 bits each, as it is and transposed for the weight gradient; so are weights, once a step.
-/// Backward the output's gradient likewise. Tensorwise each is read once before for its largest value. Activations stay
-/// as they are in memory. Ignores: history of largest values (delayed scaling).
+/// Elements of 16 bits written twice in 8, as they are and transposed; tensorwise read once before for their largest
+/// value.
+[[nodiscard]] models::Kernel cast_to_fp8(const models::Plan& plan, double elements);
+/// The kernels with products of 8-bit operands and what casts them (plan.fp8): the input, forward and in recompute, and
+/// backward the output's gradient. Weights are cast once a step, behind the update. Activations stay as they are in
+/// memory. Ignores: history of largest values (delayed scaling).
 [[nodiscard]] std::vector<models::Kernel> in_fp8(const Shapes& shapes, Phase phase,
                                                  std::span<const models::Kernel> kernels);
 /// A linear layer [m, k] -> [m, n]: forward; its input gradient; its weight gradient with the pass that accumulates it.

@@ -2,6 +2,9 @@
 /// synchronisations.
 #include <algorithm>
 
+#include <span>
+#include <vector>
+
 #include "schedule/program/block_builder.hpp"
 
 namespace auspex::schedule {
@@ -117,9 +120,12 @@ std::uint32_t build_optimizer_block(BlockBuilder& b, const models::Layout& layou
     const double passes = s.stack.kernels.optimizer;
     const double master_bytes = s.plan.weight_bytes < 4 ? 8 : 0;  // fp32 master copy, read and written
     b.require(norm);
-    b.compute(OpKind::kOptimizerUpdate, {},
-              {models::memory_kernel(passes * shard * (16 + master_bytes + s.plan.gradient_bytes + s.plan.weight_bytes),
-                                     passes)});
+    std::vector<models::Kernel> update{models::memory_kernel(
+        passes * shard * (16 + master_bytes + s.plan.gradient_bytes + s.plan.weight_bytes), passes)};
+    if (s.plan.fp8 != models::Fp8::kNone) {
+        update.push_back(cast_to_fp8(s.plan, p.dense + p.experts));
+    }
+    b.compute(OpKind::kOptimizerUpdate, {}, std::span<const models::Kernel>(update));
     if (!fsdp && s.plan.optimizer != models::OptimizerSharding::kReplicated) {
         b.communicate(OpKind::kParameterGatherExperts, Stream::kDp, CommKind::kAllGather, experts.group, experts.size,
                       {{p.experts}}, {});

@@ -32,19 +32,21 @@ std::vector<models::Kernel> linear_weight_gradient(const Shapes& s, double m, do
 
 namespace {
 
-/// `elements` of 16 bits are read, once before for their largest value where a whole tensor shares it, and written
-/// twice in 8 bits.
-models::Kernel cast(const models::Plan& plan, const models::Kernel& product, double elements, bool routed) {
-    constexpr double kRead = 2, kWritten = 2 * 1;
-    const bool tensorwise = plan.fp8 == models::Fp8::kTensorwise;
-    models::Kernel kernel =
-        models::memory_kernel(elements * (kWritten + (tensorwise ? 2 : 1) * kRead), tensorwise ? 2 : 1);
+/// The first operand of a product.
+models::Kernel cast_of_input(const models::Plan& plan, const models::Kernel& product) {
+    models::Kernel kernel = cast_to_fp8(plan, product.groups * product.m * product.k);
     kernel.repeat = product.repeat;
-    kernel.routed = routed;
+    kernel.routed = product.routed;
     return kernel;
 }
 
 }  // namespace
+
+models::Kernel cast_to_fp8(const models::Plan& plan, double elements) {
+    constexpr double kRead = 2, kWritten = 2 * 1;
+    const bool tensorwise = plan.fp8 == models::Fp8::kTensorwise;
+    return models::memory_kernel(elements * (kWritten + (tensorwise ? 2 : 1) * kRead), tensorwise ? 2 : 1);
+}
 
 std::vector<models::Kernel> in_fp8(const Shapes& s, Phase phase, std::span<const models::Kernel> kernels) {
     constexpr double kOperandBytes = 1, kResultBytes = 2;
@@ -59,12 +61,7 @@ std::vector<models::Kernel> in_fp8(const Shapes& s, Phase phase, std::span<const
         kernel.bytes =
             kernel.groups * (kOperandBytes * (kernel.m + kernel.n) * kernel.k + kResultBytes * kernel.m * kernel.n);
         if (phase != Phase::kBackwardWeight) {
-            all.push_back(cast(s.plan, kernel, kernel.groups * kernel.m * kernel.k, kernel.routed));
-        }
-        if (phase == Phase::kForward) {
-            models::Kernel weights = cast(s.plan, kernel, kernel.groups * kernel.k * kernel.n, false);
-            weights.repeat /= s.plan.micro_batches;
-            all.push_back(weights);
+            all.push_back(cast_of_input(s.plan, kernel));
         }
         all.push_back(kernel);
     }

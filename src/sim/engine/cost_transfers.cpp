@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "base/error.hpp"
+#include "models/routing.hpp"
 #include "schedule/program/block_builder.hpp"
 #include "schedule/step_length.hpp"
 #include "sim/network/use/expected_noise.hpp"
@@ -89,8 +90,17 @@ CostedTransfer TransferCosts::unroll(const schedule::Operation& op, int stage) {
     return out;
 }
 
+/// Of rows by node no more than all tokens of the group reach the busiest rank.
+double TransferCosts::scale_of(const schedule::Operation& op) const {
+    if (!op.routed || !network::moves_rows(op.comm)) {
+        return op.routed ? load_.heaviest_rank : 1;
+    }
+    const int ranks = group_size(layout_, op.group);
+    return std::min(load_.heaviest_rank, ranks / mean_parts_reached(load_.spread, ranks));
+}
+
 void TransferCosts::append(CostedTransfer& out, const schedule::Operation& op, int stage, int member) {
-    const double scale = op.routed ? load_.heaviest_rank : 1;
+    const double scale = scale_of(op);
     const network::Transfer transfer = network_.unroll(op.comm, op.group, stage, op.bytes, scale, member);
     CostedTransfer::Member& costed = out.members.emplace_back();
     costed.phase_begin = static_cast<std::uint32_t>(out.phases.size());

@@ -71,6 +71,7 @@ class TransferCosts {
     [[nodiscard]] double solo_rate(network::PatternId pattern) const {
         return slowed_solo_rate(network_, pattern, link_factors_);
     }
+    [[nodiscard]] double scale_of(const schedule::Operation& op) const;
     [[nodiscard]] Picoseconds solo_time(std::span<const network::TransferPhase> phases) const;
     void note_slow_links(CostedTransfer::Member& member, std::span<const network::TransferPhase> phases) const;
     [[nodiscard]] Picoseconds even_time(const schedule::Operation& op, int stage, int member);

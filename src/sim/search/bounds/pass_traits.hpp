@@ -20,9 +20,10 @@ namespace auspex::search {
     return false;
 }
 
-/// The operation may run beside kernels.
+/// The operation may run beside kernels: with a ring, that of a context-parallel group too.
 [[nodiscard]] inline bool overlaps(const Candidate& c, const schedule::Operation& op) {
-    return overlaps(c, op.stream) || op.kind == schedule::OpKind::kKeyValueRing;
+    const bool gathers = op.kind == schedule::OpKind::kKeyValueGather;
+    return overlaps(c, op.stream) || (op.stream == schedule::Stream::kCp && !gathers);
 }
 
 /// Of overlap, what changes passes.

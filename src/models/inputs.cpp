@@ -11,13 +11,11 @@ namespace auspex::models {
 namespace {
 
 void check_fp8(const Machine& machine, const Plan& plan) {
-    const bool tensorwise = plan.fp8 == Fp8::kTensorwise;
-    const Operands operands = tensorwise ? Operands::kFp8 : Operands::kFp8Blocks;
-    if (plan.fp8 != Fp8::kNone && gemm_rate(machine.tile, operands) == 0) {
+    if (plan.fp8 != Fp8::kNone && gemm_rate(machine.tile, operands_of(plan.fp8)) == 0) {
         throw InputError(plan.file + ": $.fp8", std::string("found \"") + to_string(plan.fp8) +
                                                     "\"; expected \"none\" on " + machine.name + ", of which " +
                                                     machine.file + " has no tile." +
-                                                    (tensorwise ? "gemm_fp8" : "gemm_fp8_blocks"));
+                                                    (plan.fp8 == Fp8::kTensorwise ? "gemm_fp8" : "gemm_fp8_blocks"));
     }
 }
 

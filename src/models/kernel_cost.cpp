@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/statistics/distributions.hpp"
+#include "models/plan.hpp"
 
 namespace auspex::models {
 
@@ -22,6 +23,10 @@ Kernel memory_kernel(double bytes, double launches) {
     kernel.bytes = bytes;
     kernel.launches = launches;
     return kernel;
+}
+
+Operands operands_of(Fp8 fp8) {
+    return fp8 == Fp8::kNone ? Operands::kBf16 : fp8 == Fp8::kTensorwise ? Operands::kFp8 : Operands::kFp8Blocks;
 }
 
 double gemm_rate(const Tile& tile, Operands operands) {

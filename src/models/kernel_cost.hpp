@@ -11,6 +11,10 @@ enum class KernelType : std::uint8_t { kGemm, kAttention, kMemory };
 /// Of a product or attention; 8 bits with one scale a tensor, or one a block.
 enum class Operands : std::uint8_t { kBf16, kFp32, kFp8, kFp8Blocks };
 
+/// Of products with the weights that 8 bits are for; kBf16 of kNone.
+enum class Fp8;
+[[nodiscard]] Operands operands_of(Fp8 fp8);
+
 /// Work of one or more equal kernels of one operation on one tile. For kGemm: `groups` products [m, k] x [k, n] in one
 /// launch.
 struct Kernel {

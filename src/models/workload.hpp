@@ -46,6 +46,8 @@ struct Workload {
     bool global_aux_loss = false;  ///< auxiliary loss over the router logits of all layers
     Training training;             ///< how it is trained; no count or prediction depends on it
 
+    /// Linear layers of a feed-forward in front of its activation.
+    [[nodiscard]] int gates() const { return feed_forward == FeedForward::kSwiGlu ? 2 : 1; }
     [[nodiscard]] bool is_moe_layer(int layer) const { return num_experts > 0 && layer >= first_dense_layers; }
 };
 

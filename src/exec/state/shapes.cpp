@@ -20,7 +20,7 @@ RankShapes rank_shapes(const models::Workload& workload, const models::Plan& pla
     const bool latent = workload.attention == models::AttentionKind::kLatent;
     s.q_rank = size(workload.q_rank), s.kv_rank = size(workload.kv_rank), s.rope = size(workload.rope_head_size);
     s.value_head = latent ? size(workload.value_head_size) : s.head;
-    s.gates = workload.feed_forward == models::FeedForward::kSwiGlu ? 2 : 1;
+    s.gates = static_cast<std::size_t>(workload.gates());
     s.inner = size(workload.intermediate_size) / s.tp;
     s.vocabulary = size(workload.vocab_size) / s.tp;
     s.experts = size(workload.num_experts), s.local_experts = s.experts / s.ep;

@@ -118,15 +118,13 @@ Calls rotations(const LocalShapes& z) {
     return {row_call(models::CpuKernel::kRotate, z.s.t, z.q + z.kv, z.head)};
 }
 
-double gates_of(const LocalShapes& z) { return z.s.workload.feed_forward == models::FeedForward::kSwiGlu ? 2 : 1; }
-
 /// The product is kept; backward gate and up are read. GELU has as many exponentials as SwiGLU: the law is the same.
 models::CpuCall activation(const LocalShapes& z, const Operation& op) {
     const bool forward = runs_forward(op);
     return with_cold_operands(
         z, op,
         row_call(forward ? models::CpuKernel::kSwigluForward : models::CpuKernel::kSwigluBackward, z.s.t, z.inner),
-        z.keeps_feed_forward, z.s.t * z.inner * (forward ? 1 : gates_of(z)));
+        z.keeps_feed_forward, z.s.t * z.inner * (forward ? 1 : z.s.workload.gates()));
 }
 
 /// The sum is the kept input of the next sublayer.
@@ -213,8 +211,8 @@ bool feed_forward_calls(const LocalShapes& z, const Operation& op, OperationCall
     switch (op.kind) {
         case OpKind::kFeedForwardNorm: calls.before = norm_calls(z, op, z.keeps_norm); return true;
         case OpKind::kGateUpProjection:
-            calls.before = with_bias(z, op, first_linear(z, op, gates_of(z) * z.inner, z.keeps_feed_forward),
-                                     gates_of(z) * z.inner);
+            calls.before = with_bias(z, op, first_linear(z, op, z.s.workload.gates() * z.inner, z.keeps_feed_forward),
+                                     z.s.workload.gates() * z.inner);
             return true;
         case OpKind::kActivation: calls.before = {activation(z, op)}; return true;
         case OpKind::kDownProjection:

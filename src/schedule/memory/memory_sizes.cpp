@@ -71,7 +71,7 @@ MemorySizes memory_sizes(const models::Workload& w, const models::Plan& plan, co
     s.cp = whole(plan.cp);
     s.a = whole(plan.weight_bytes);
     s.h = whole(w.hidden_size);
-    s.gates = w.feed_forward == models::FeedForward::kSwiGlu ? 2 : 1;
+    s.gates = whole(w.gates());
     s.inner = divided(whole(w.intermediate_size), plan.tp);
     s.vocabulary = divided(whole(w.vocab_size), plan.tp);
     s.split_tp = plan.tp > 1;

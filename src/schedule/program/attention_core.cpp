@@ -72,11 +72,11 @@ models::Kernel merge_parts(const Shapes& s) {
 Value attend_in_ring(BlockBuilder& b, Value x, bool backward) {
     const Shapes& s = b.shapes();
     const double ring = s.context.ring, elements = key_value_elements(s);
-    const auto pass_on = [&](double times, Value from, int repeat) {
+    const auto pass_on = [&](double times, Value from, const CommTraits& traits) {
         return b.communicate(OpKind::kKeyValueRing, Stream::kCp, CommKind::kShift, models::GroupKind::kCpRing,
-                             s.context.ring, {{times * elements}}, {from}, {.repeat = repeat});
+                             s.context.ring, {{times * elements}}, {from}, traits);
     };
-    const Value came = pass_on(backward ? 2 : 1, x, s.context.ring - 1);
+    const Value came = pass_on(backward ? 2 : 1, x, {.repeat = s.context.ring - 1, .beside = true});
     const models::Kernel others = attention_kernel(s, backward, (ring - 1) / ring);
     std::vector<models::Kernel> parts{others};
     parts.front().launches *= ring - 1;
@@ -85,7 +85,7 @@ Value attend_in_ring(BlockBuilder& b, Value x, bool backward) {
     }
     const Value so_far = b.compute(OpKind::kAttentionOfOthers, {x}, std::span<const models::Kernel>(parts));
     const Value all = b.compute(OpKind::kAttention, {so_far, came}, {attention_kernel(s, backward, 1 / ring)});
-    return backward ? pass_on(1, all, 1) : all;
+    return backward ? pass_on(1, all, {}) : all;
 }
 
 }  // namespace

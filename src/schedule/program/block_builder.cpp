@@ -62,7 +62,7 @@ bool overlaps(const Program& program, Stream stream) {
         case Stream::kEp: return program.overlap_ep;
         case Stream::kDp: return program.overlap_dp;
         case Stream::kPp: return program.overlap_pp;
-        case Stream::kCp: return program.overlap_cp;
+        case Stream::kCp:
         case Stream::kCompute: break;
     }
     return false;
@@ -185,12 +185,12 @@ Value BlockBuilder::communicate(OpKind kind, Stream stream, CommKind comm, model
     op.carries = traits.carries;
     op.unit = static_cast<std::int16_t>(traits.unit);
     const Value before = blocking_ != kNoValue ? blocking_ : last_compute_;
-    const bool beside = overlaps(stream);
-    if (before == kNoValue && (!beside || inputs.size() == 0)) {
+    op.beside = overlaps(stream) || traits.beside;
+    if (before == kNoValue && (!op.beside || inputs.size() == 0)) {
         joins_ = static_cast<std::uint8_t>(joins_ |
                                            1U);  // first in its pass: the kernels of the pass before must have ended
     }
-    if (beside) {
+    if (op.beside) {
         const Inputs4 all(inputs, inputs.size() == 0 ? before : kNoValue);
         return emit(op, {all.v[0], all.v[1], all.v[2], all.v[3]});
     }
@@ -211,9 +211,10 @@ Value BlockBuilder::send(OpKind kind, int boundary, const StageMessage& message,
     op.group = group_of_message(kind == OpKind::kSendForward, boundary);
     set_buffers(op, {message.activations, message.router_logits});
     op.message = boundary;
+    op.beside = overlaps(Stream::kPp);
     const Value before = blocking_ != kNoValue ? blocking_ : last_compute_;
     const Value sent = emit(op, {input, before == input ? kNoValue : before});
-    if (!overlaps(Stream::kPp)) {
+    if (!op.beside) {
         blocking_ = sent;
     }
     return sent;

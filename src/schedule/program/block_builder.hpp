@@ -44,6 +44,7 @@ struct CommTraits {
     bool routed = false;  ///< bytes grow with the tokens routed to the busiest rank
     Carries carries = Carries::kRunningValue;
     int unit = -1;
+    bool beside = false;  ///< runs beside kernels though its stream does not
 };
 
 /// The program runs the stream beside kernels.

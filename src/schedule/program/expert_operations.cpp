@@ -18,9 +18,6 @@ namespace {
 
 constexpr double kIndexBytes = 8;  // torch.int64
 
-/// Linear layers in front of the activation.
-double gates_of(const Shapes& s) { return s.workload.feed_forward == models::FeedForward::kSwiGlu ? 2 : 1; }
-
 /// Sizes of this rank's expert work under uniform routing.
 struct ExpertSizes {
     double rows;
@@ -91,7 +88,7 @@ std::vector<models::Kernel> loop_indices(const ExpertSizes& z) {
 }
 
 std::vector<models::Kernel> loop_forward(const Shapes& s, const ExpertSizes& z) {
-    const double gates = gates_of(s);
+    const double gates = s.workload.gates();
     std::vector<models::Kernel> kernels{routed_memory(2 * z.rows * z.h * z.a, z.experts)};
     for (int gate = 0; gate < static_cast<int>(gates); ++gate) {
         kernels.push_back(expert_product(s, z.rows_each, z.i, z.h));
@@ -113,7 +110,7 @@ std::vector<models::Kernel> loop_reduction(const ExpertSizes& z) {
 /// sum; of the index gather a zeroed [T, H] tensor per expert, a sorted scatter into it, and its addition to the
 /// gradient gathered so far: 4 passes over [T, H] for every expert, however few its rows ([R, H] with all-to-all).
 std::vector<models::Kernel> loop_backward(const Shapes& s, const ExpertSizes& z) {
-    const double gates = gates_of(s);
+    const double gates = s.workload.gates();
     std::vector<models::Kernel> kernels{routed_memory(2 * z.rows * z.h * z.a, z.experts)};
     if (!s.all_to_all) {
         kernels.push_back(routed_memory(6 * z.rows * z.h * z.a, 3 * z.experts));
@@ -145,7 +142,7 @@ models::Kernel reorder(const Shapes& s, double elements) {
 }
 
 std::vector<models::Kernel> grouped_forward(const Shapes& s, const ExpertSizes& z) {
-    const double gates = gates_of(s);
+    const double gates = s.workload.gates();
     return {reorder(s, s.all_to_all ? 2 * z.sorted : 2 * z.rows * z.h),
             expert_product(s, z.rows_each, gates * z.i, z.h),
             routed_memory((gates + 1) * z.rows * z.i * z.a, s.stack.kernels.activation),
@@ -153,7 +150,7 @@ std::vector<models::Kernel> grouped_forward(const Shapes& s, const ExpertSizes& 
 }
 
 std::vector<models::Kernel> grouped_backward(const Shapes& s, const ExpertSizes& z) {
-    const double gates = gates_of(s);
+    const double gates = s.workload.gates();
     return {reorder(s, 2 * z.sorted), expert_product(s, z.rows_each, z.i, z.h),
             routed_memory((2 * gates + 1) * z.rows * z.i * z.a, s.stack.kernels.activation),
             expert_product(s, z.rows_each, z.h, gates * z.i),
@@ -162,7 +159,7 @@ std::vector<models::Kernel> grouped_backward(const Shapes& s, const ExpertSizes&
 
 std::vector<models::Kernel> weight_gradients(const Shapes& s, const ExpertSizes& z) {
     const bool loop = s.plan.expert_kernels == models::ExpertKernels::kLoop;
-    const auto gates = static_cast<int>(gates_of(s));
+    const int gates = s.workload.gates();
     std::vector<models::Kernel> kernels;
     append_weight_gradient(s, kernels, z.rows_each, z.h, z.i);
     for (int gate = 0; gate < (loop ? gates : 1); ++gate) {
@@ -208,7 +205,7 @@ Value shared_forward(BlockBuilder& b, Value input, Value entered) {
     if (s.workload.shared_experts == 0) {
         return kNoValue;
     }
-    const double width = shared_width(s), gates = gates_of(s);
+    const double width = shared_width(s), gates = s.workload.gates();
     const Value x = shared_apart(s) ? gather_over_tp(b, input) : entered;
     const Value shared = b.compute(OpKind::kSharedExpert, {x},
                                    {linear_forward(s, s.t, gates * width, s.h),
@@ -306,7 +303,7 @@ SharedGradient shared_backward(BlockBuilder& b, Value outer, Value entered) {
     if (!sharing) {
         return result;
     }
-    const double width = shared_width(s), gates = gates_of(s);
+    const double width = shared_width(s), gates = s.workload.gates();
     const Value g = apart ? gather_over_tp(b, outer) : entered;
     result.sum = b.compute(OpKind::kSharedExpert, {g},
                            {linear_input_gradient(s, s.t, s.h, width),

@@ -99,7 +99,7 @@ Value attention_inner_forward(BlockBuilder& b, Value x) {
 Value dense_inner_forward(BlockBuilder& b, Value x) {
     const Shapes& s = b.shapes();
     const double width = s.workload.intermediate_size / s.tp;
-    const double gates = s.workload.feed_forward == models::FeedForward::kSwiGlu ? 2 : 1;
+    const double gates = s.workload.gates();
     x = gather_over_tp(b, x);
     x = b.compute(OpKind::kGateUpProjection, {x}, {linear_forward(s, s.t, gates * width, s.h)});
     x = b.compute(OpKind::kActivation, {x},
@@ -139,7 +139,7 @@ Value linear_backward(BlockBuilder& b, const Linear& linear, Value gradient, Val
 Value dense_inner_backward(BlockBuilder& b, Value g) {
     const Shapes& s = b.shapes();
     const double width = s.workload.intermediate_size / s.tp;
-    const double gates = s.workload.feed_forward == models::FeedForward::kSwiGlu ? 2 : 1;
+    const double gates = s.workload.gates();
     g = gather_over_tp(b, g);
     g = linear_backward(b, {OpKind::kDownProjection, s.h, width}, g);
     g = b.compute(OpKind::kActivation, {g},

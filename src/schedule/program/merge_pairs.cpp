@@ -47,7 +47,7 @@ class PairMerger {
         return ended(side) ? 0U : program_.operations[side.block.op_begin].joins;
     }
     [[nodiscard]] bool blocks(const Operation& op) const {
-        return op.stream != Stream::kCompute && op.stream != Stream::kEp && !overlaps(program_, op.stream);
+        return op.stream != Stream::kCompute && op.stream != Stream::kEp && !op.beside;
     }
 
     void take_turn(Side& side) {

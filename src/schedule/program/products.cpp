@@ -56,8 +56,7 @@ std::vector<models::Kernel> in_fp8(const Shapes& s, Phase phase, std::span<const
             all.push_back(kernel);
             continue;
         }
-        kernel.operands =
-            s.plan.fp8 == models::Fp8::kTensorwise ? models::Operands::kFp8 : models::Operands::kFp8Blocks;
+        kernel.operands = operands_of(s.plan.fp8);
         kernel.bytes =
             kernel.groups * (kOperandBytes * (kernel.m + kernel.n) * kernel.k + kResultBytes * kernel.m * kernel.n);
         if (phase != Phase::kBackwardWeight) {

@@ -123,6 +123,7 @@ struct Operation {
     std::uint8_t joins = 0;  ///< bit s: every earlier operation of stream s must have ended first
     bool routed = false;     ///< bytes grow with the tokens routed to the busiest rank
     bool second = false;     ///< of a block of two passes: of the backward one
+    bool beside = false;     ///< a communication that kernels do not wait for, unless they depend on it
     std::int16_t layer = -1;
     std::int16_t unit = -1;     ///< sums of gradients in passes: the last unit of the bucket (gradient_buckets.hpp);
                                 ///< gathers of parameters in passes: the unit
@@ -196,7 +197,7 @@ struct Program {
     std::vector<std::uint32_t> role_of_stage;  ///< by virtual stage: the index of the role that has it
     int micro_batches = 1, chunks = 1;
     bool overlap_tp = false, overlap_ep = false, overlap_dp = false, overlap_pp = false;
-    bool overlap_cp = false;  ///< keys and values go round a ring
+    bool overlap_cp = false;  ///< keys and values go round a ring beside attention
 
     [[nodiscard]] std::span<const Operation> operations_of(const Block& block) const {
         return {operations.data() + block.op_begin, block.op_end - block.op_begin};

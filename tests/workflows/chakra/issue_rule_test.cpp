@@ -18,7 +18,7 @@ using testing_chakra::FileNode;
 
 /// ASTRA-sim's feeder: a rank issues free nodes by rising id, one COMP and one send or collective at a time; a receive
 /// holds nothing. A COMP takes longer on one rank than on another. True if all ranks end.
-bool ends_by_astra_sims_rule(const Exported& found, bool with_order) {
+bool ends_by_astra_sims_rule(const Exported& found) {
     struct Rank {
         std::map<std::uint64_t, std::set<std::uint64_t>> open;  ///< node: what it waits for
         std::map<std::uint64_t, std::vector<std::uint64_t>> children;
@@ -33,12 +33,8 @@ bool ends_by_astra_sims_rule(const Exported& found, bool with_order) {
             ranks[r].nodes[node.id] = &node;
             std::set<std::uint64_t>& on = ranks[r].open[node.id];
             for (const std::uint64_t id : node.deps()) {
-                const bool is_order = node.attributes.contains("auspex_order_dep") &&
-                                      node.number("auspex_order_dep") == static_cast<std::int64_t>(id);
-                if (with_order || !is_order) {
-                    on.insert(id);
-                    ranks[r].children[id].push_back(node.id);
-                }
+                on.insert(id);
+                ranks[r].children[id].push_back(node.id);
             }
             if (on.empty()) {
                 ranks[r].free_nodes.insert(node.id);
@@ -114,7 +110,7 @@ bool ends_by_astra_sims_rule(const Exported& found, bool with_order) {
 
 TEST(ChakraExport, ends_with_one_communication_a_rank_at_a_time) {
     for (const models::Inputs& inputs : cases()) {
-        EXPECT_TRUE(ends_by_astra_sims_rule(exported(inputs), true)) << inputs.plan.name;
+        EXPECT_TRUE(ends_by_astra_sims_rule(exported(inputs))) << inputs.plan.name;
     }
 }
 

@@ -173,7 +173,7 @@ class RankBuilder {
 
 /// Widths of the parts of a fused layer; empty: it has none.
 std::vector<double> parts_of(const Slot& slot, const models::Workload& w, const models::Plan& plan) {
-    const double gates = w.feed_forward == models::FeedForward::kSwiGlu ? 2 : 1;
+    const double gates = w.gates();
     const auto gate_and_up = [&](double width) {
         return gates == 2 ? std::vector<double>{width, width} : std::vector<double>{};
     };

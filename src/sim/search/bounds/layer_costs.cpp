@@ -29,6 +29,7 @@ models::Plan short_plan(const Candidate& c, const models::Plan& base, const mode
     plan.pp = model.layers;
     plan.virtual_stages = plan.micro_batches = 1;
     plan.schedule = schedule;
+    plan.overlap_tp = plan.overlap_ep = plan.overlap_dp = plan.overlap_pp = false;  // kept for all overlaps alike
     plan.routing = {};
     plan.stages = models::StageDeal::kEven;
     plan.stage_layers.clear();

@@ -20,10 +20,9 @@ namespace auspex::search {
     return false;
 }
 
-/// The operation may run beside kernels: with a ring, that of a context-parallel group too.
+/// The operation, built for a plan that overlaps nothing, may run beside kernels.
 [[nodiscard]] inline bool overlaps(const Candidate& c, const schedule::Operation& op) {
-    const bool gathers = op.kind == schedule::OpKind::kKeyValueGather;
-    return overlaps(c, op.stream) || (op.stream == schedule::Stream::kCp && !gathers);
+    return overlaps(c, op.stream) || op.beside;
 }
 
 /// Of overlap, what changes passes.

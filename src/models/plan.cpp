@@ -135,8 +135,9 @@ void read_precision(const JsonValue& root, Plan& plan) {
 void read_choices(const JsonValue& root, Plan& plan) {
     if (const auto value = root.find("optimizer")) {
         constexpr OptimizerSharding kKinds[] = {OptimizerSharding::kReplicated, OptimizerSharding::kSharded,
-                                                OptimizerSharding::kEpAware, OptimizerSharding::kFsdp};
-        plan.optimizer = kKinds[value->as_one_of({"replicated", "sharded", "ep-aware", "fsdp"})];
+                                                OptimizerSharding::kEpAware, OptimizerSharding::kZero2,
+                                                OptimizerSharding::kFsdp};
+        plan.optimizer = kKinds[value->as_one_of({"replicated", "sharded", "ep-aware", "zero-2", "fsdp"})];
     }
     if (const auto value = root.find("dispatch")) {
         constexpr Dispatch kKinds[] = {Dispatch::kAllGatherReduceScatter, Dispatch::kAllToAll, Dispatch::kHierarchical};
@@ -339,6 +340,7 @@ const char* to_string(OptimizerSharding kind) {
         case OptimizerSharding::kReplicated: return "replicated";
         case OptimizerSharding::kSharded: return "sharded";
         case OptimizerSharding::kEpAware: return "ep-aware";
+        case OptimizerSharding::kZero2: return "zero-2";
         case OptimizerSharding::kFsdp: return "fsdp";
     }
     return "";

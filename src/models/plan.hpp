@@ -17,7 +17,8 @@
 
 namespace auspex::models {
 
-enum class OptimizerSharding { kReplicated, kSharded, kEpAware, kFsdp };
+/// kZero2: states and summed gradients are sharded, weights whole. kFsdp: weights too.
+enum class OptimizerSharding { kReplicated, kSharded, kEpAware, kZero2, kFsdp };
 enum class Dispatch {
     kAllGatherReduceScatter,
     kAllToAll,
@@ -50,6 +51,7 @@ struct Routing {
     std::string trace_file;
     std::vector<double> trace_shares;             ///< kTrace: share of routed tokens by expert, sums to 1
     std::shared_ptr<const RoutingRecord> record;  ///< kTrace: every choice, if the file has them
+    bool alike_layers = false;                    ///< the same experts are popular in all layers
     bool operator==(const Routing&) const = default;
 };
 
@@ -72,12 +74,20 @@ struct Plan {
     ScheduleKind schedule = ScheduleKind::k1f1b;
     bool post_validation = false;  ///< the optimizer's update waits for no other stage (arXiv:2401.10241, section 4)
     bool recompute_norm = false, recompute_attention = false,
-         recompute_expert = false;  ///< "expert" is the feed-forward, dense or MoE
+         recompute_expert = false;                                       ///< "expert" is the feed-forward, dense or MoE
+    bool recompute_core_attention = false, recompute_latent_up = false;  ///< parts of attention
+    bool recompute_activation = false, recompute_shared_experts = false;  ///< parts of the feed-forward
+    bool recompute_layer = false;  ///< all of a layer, of which only the input is kept
+    int recompute_layers = 0;      ///< of a virtual stage, the first: the others keep everything; 0: all of them
+    int offload_layers = 0;        ///< of a virtual stage, the first: what they keep waits in the host's memory
     std::string precision = "bf16";
     Fp8 fp8 = Fp8::kNone;       ///< operands of products with weights, but for router and LM head
     double weight_bytes = 2;    ///< of a parameter, by precision
     double gradient_bytes = 2;  ///< of a gradient as stored and reduced, by gradient_dtype
     OptimizerSharding optimizer = OptimizerSharding::kSharded;
+    int shard_replicas = 1;  ///< groups of data-parallel ranks that shard by themselves and sum over one another
+    bool reshard_after_forward = true;  ///< kFsdp: weights are gathered once more for backward
+    int prefetch = 1;                   ///< kFsdp: units gathered ahead of the one that runs
     Dispatch dispatch = Dispatch::kAllToAll;
     ExpertKernels expert_kernels = ExpertKernels::kGrouped;
     Routing routing;

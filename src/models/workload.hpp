@@ -43,6 +43,12 @@ struct Workload {
     int first_dense_layers = 0;  ///< leading layers with the dense feed-forward
     int expert_groups = 1;  ///< equal groups of neighbouring experts, of which a token goes to those in top_k_groups
     int top_k_groups = 1;   ///< expert_groups: to any
+    double capacity_factor =
+        0;  ///< rows of an expert over those of even routing, at most: the others are dropped; 0: none
+    bool pad_to_capacity = false;  ///< every expert gets as many rows as it may have, zeros where tokens are missing
+    bool router_bias =
+        false;           ///< a number an expert, added to its score where tokens choose, moved by counts each step
+    int mtp_layers = 0;  ///< multi-token prediction: layers behind the last, each predicts one token further
     bool global_aux_loss = false;  ///< auxiliary loss over the router logits of all layers
     Training training;             ///< how it is trained; no count or prediction depends on it
 

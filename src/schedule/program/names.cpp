@@ -64,6 +64,10 @@ constexpr std::array<const char*, static_cast<std::size_t>(OpKind::kCount)> kOpN
                                                                                      "optimizer_update",
                                                                                      "parameter_gather_experts",
                                                                                      "parameter_gather_dense",
+                                                                                     "copy_to_host",
+                                                                                     "copy_from_host",
+                                                                                     "prediction_input",
+                                                                                     "router_bias_update",
                                                                                      "world_all_reduce",
                                                                                      "step_host"};
 
@@ -75,7 +79,7 @@ const char* to_string(OpKind kind) {
 }
 
 const char* to_string(Stream stream) {
-    static constexpr std::array<const char*, kStreamCount> kNames{"compute", "tp", "ep", "dp", "pp", "cp"};
+    static constexpr std::array<const char*, kStreamCount> kNames{"compute", "tp", "ep", "dp", "pp", "cp", "host"};
     return kNames[static_cast<std::size_t>(stream)];
 }
 

@@ -27,10 +27,10 @@ struct ModelFamily {
     AttentionWindow window = AttentionWindow::kNone;
     std::string_view window_key = "sliding_window";
     bool window_alternates = false;  ///< every second layer has one, the first among them, where layer_types is missing
-    int default_window = 0;        ///< where the key is missing; 0: none, as null says
-    int default_shared_width = 0;  ///< of shared_expert_intermediate_size, where it is missing
-    bool norms_behind = false;     ///< attention and feed-forward have their norms behind them, not in front
-    bool norms_each_head = false;  ///< queries and keys, where they are normed
+    int default_window = 0;          ///< where the key is missing; 0: none, as null says
+    int default_shared_width = 0;    ///< of shared_expert_intermediate_size, where it is missing
+    bool norms_behind = false;       ///< attention and feed-forward have their norms behind them, not in front
+    bool norms_each_head = false;    ///< queries and keys, where they are normed
 };
 
 [[nodiscard]] std::span<const ModelFamily> model_families();

@@ -57,7 +57,7 @@ void note_dropout(ArgumentReader& reader, double otherwise, std::vector<std::str
 }
 
 void set_recompute_all(models::Plan& plan, bool all) {
-    plan.recompute_norm = plan.recompute_attention = plan.recompute_expert = all;
+    plan.recompute = {.layer = all};
 }
 
 }  // namespace auspex::interop

@@ -42,7 +42,7 @@ void set_precision(models::Plan& plan, bool is_bf16, bool has_bf16_gradients);
 /// Notes dropout, --attention-dropout and --hidden-dropout, which nothing here models; where an argument is missing,
 /// `otherwise` counts, the framework's own.
 void note_dropout(ArgumentReader& reader, double otherwise, std::vector<std::string>& notes);
-/// All three parts of a layer, or none.
+/// Whole layers, or nothing.
 void set_recompute_all(models::Plan& plan, bool all);
 
 }  // namespace auspex::interop

@@ -39,6 +39,16 @@ class SettingsWriter {
     }
     /// Refuses what no framework here has words for: post_validation.
     void require_validation() const { require(!plan_.post_validation, "post_validation", "true", "false"); }
+    /// True where whole layers are recomputed, false where nothing is; refuses what lies between, parts and some
+    /// layers.
+    [[nodiscard]] bool recomputes_layers() const {
+        const models::Recompute all = recompute_of(plan_, 0);
+        const bool is_whole = all.norm && all.attention && all.expert;
+        require((is_whole || all == models::Recompute{}) && plan_.recompute_layers == 0, "recompute",
+                is_whole ? "some layers of a stage" : "parts of a layer",
+                "\"layer\", all of norm, attention and expert, or nothing,");
+        return is_whole;
+    }
     /// Refuses 8-bit products and any way but an all-gather to share a sequence.
     void require_plain_products_and_context() const {
         require(plan_.fp8 == models::Fp8::kNone, "fp8", std::string("\"") + to_string(plan_.fp8) + "\"", "\"none\"");

@@ -12,6 +12,7 @@
 #include "models/context/context_parallel.hpp"
 #include "models/pipeline/schedule_kind.hpp"
 #include "models/pipeline/stage_layers.hpp"
+#include "models/recompute/recompute.hpp"
 #include "models/routing_record.hpp"
 #include "models/workload.hpp"
 
@@ -28,6 +29,7 @@ enum class ExpertKernels { kLoop, kGrouped, kFused };
 /// Scaling of 8-bit operands: one number a tensor, found by a pass over it, or one a block of 128 (128 x 128 of
 /// weights) within the pass that casts.
 enum class Fp8 { kNone, kTensorwise, kBlockwise };
+inline constexpr std::array<std::string_view, 3> kFp8Words{"none", "tensorwise", "blockwise"};
 /// Who decides which experts a token visits. Predictions take kLearned as even, like kUniform.
 enum class RoutingDistribution {
     kUniform,  ///< a fixed even pattern; training does not ask the router
@@ -43,6 +45,9 @@ enum class PlacementKind {
     kScheduled,  ///< of a busy machine on which each node is free by chance: from the groups with most free nodes first
     kList
 };
+/// Those that a word names.
+inline constexpr std::array kNamedPlacements{PlacementKind::kContiguous, PlacementKind::kScattered,
+                                             PlacementKind::kRandom, PlacementKind::kScheduled};
 enum class Axis { kDp, kPp, kEp, kTp };
 
 struct Routing {
@@ -73,13 +78,9 @@ struct Plan {
     int micro_batches = 1;
     ScheduleKind schedule = ScheduleKind::k1f1b;
     bool post_validation = false;  ///< the optimizer's update waits for no other stage (arXiv:2401.10241, section 4)
-    bool recompute_norm = false, recompute_attention = false,
-         recompute_expert = false;                                       ///< "expert" is the feed-forward, dense or MoE
-    bool recompute_core_attention = false, recompute_latent_up = false;  ///< parts of attention
-    bool recompute_activation = false, recompute_shared_experts = false;  ///< parts of the feed-forward
-    bool recompute_layer = false;  ///< all of a layer, of which only the input is kept
-    int recompute_layers = 0;      ///< of a virtual stage, the first: the others keep everything; 0: all of them
-    int offload_layers = 0;        ///< of a virtual stage, the first: what they keep waits in the host's memory
+    Recompute recompute;
+    int recompute_layers = 0;  ///< of a virtual stage, the first, `recompute` holds for; 0: for all of them
+    int offload_layers = 0;    ///< of a virtual stage, the first: what they keep waits in the host's memory
     std::string precision = "bf16";
     Fp8 fp8 = Fp8::kNone;       ///< operands of products with weights, but for router and LM head
     double weight_bytes = 2;    ///< of a parameter, by precision
@@ -118,6 +119,10 @@ inline constexpr std::int64_t kMaxTiles = 16'777'216;
 [[nodiscard]] std::int64_t tiles_per_replica(const Plan& plan);
 /// pp * dp * ep * etp. Requires a resolved plan.
 [[nodiscard]] int tiles_of(const Plan& plan);
+
+/// Of a layer, counted from the first of its virtual stage: nothing behind recompute_layers; with `layer` norm,
+/// attention and expert, too, and within these no parts.
+[[nodiscard]] Recompute recompute_of(const Plan& plan, int layer_of_stage);
 
 /// "contiguous", "scattered", "random", "scheduled"; "list".
 [[nodiscard]] const char* to_string(PlacementKind);

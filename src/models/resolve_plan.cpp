@@ -241,6 +241,19 @@ void check_shapes(const Plan& plan, const Workload& workload) {
     }
 }
 
+/// Parts that the model does not have cannot be recomputed by themselves.
+void check_recompute(const Plan& plan, const Workload& workload) {
+    const Recompute& r = plan.recompute;
+    const bool projects_up = workload.attention == AttentionKind::kLatent && workload.q_rank > 0;
+    if (r.latent_up && !projects_up) {
+        refuse(plan, "recompute",
+               "found \"latent_up\"; expected it with latent attention whose workload.q_rank is above 0");
+    }
+    if (r.shared_experts && workload.shared_experts == 0) {
+        refuse(plan, "recompute", "found \"shared_experts\"; expected it with workload.shared_experts above 0");
+    }
+}
+
 }  // namespace
 
 std::int64_t tiles_per_replica(const Plan& plan) { return product({plan.pp, plan.ep, plan.etp}); }
@@ -259,6 +272,7 @@ Plan resolve_plan(const Plan& plan, const Workload& workload, int tiles) {
     check_experts(resolved, workload);
     check_stages(resolved, workload);
     check_validation(resolved, workload);
+    check_recompute(resolved, workload);
     if (resolved.stages != StageDeal::kList && resolved.stages != StageDeal::kEven) {
         resolved.stage_layers = layers_dealt(workload, resolved.stages, resolved.pp * resolved.virtual_stages);
     }

@@ -46,7 +46,7 @@ Change bf16(double gradient_bytes = 2) {
 }
 Change recompute(bool norm, bool attention, bool expert) {
     return [=](models::Workload&, models::Plan& p) {
-        p.recompute_norm = norm, p.recompute_attention = attention, p.recompute_expert = expert;
+        p.recompute.norm = norm, p.recompute.attention = attention, p.recompute.expert = expert;
     };
 }
 void qk_norm(models::Workload& w, models::Plan&) { w.qk_norm = true; }

@@ -57,7 +57,7 @@ TEST(DeepSpeed, json_and_arguments_make_a_plan) {
     EXPECT_EQ(one.plan.micro_batch_size, 2);
     EXPECT_EQ(one.plan.micro_batches, 2);
     EXPECT_EQ(one.plan.optimizer, models::OptimizerSharding::kSharded);
-    EXPECT_TRUE(one.plan.recompute_attention);
+    EXPECT_TRUE(one.plan.recompute.layer);
     EXPECT_EQ(one.plan.gradient_bytes, 2);  // ZeRO has the model's type where nothing else is said
     ASSERT_EQ(one.notes.size(), 2U);
     EXPECT_NE(one.notes[0].find("grad_accum_dtype"), std::string::npos);

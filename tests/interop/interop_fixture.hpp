@@ -69,6 +69,13 @@ inline bool are_one_sharding(models::OptimizerSharding a, models::OptimizerShard
     return is_either(a) && is_either(b);
 }
 
+/// Of a layer: "layer" and all of norm, attention and expert are one to frameworks.
+inline models::Recompute recomputed_parts(const models::Plan& plan) {
+    models::Recompute all = recompute_of(plan, 0);
+    all.layer = false;
+    return all;
+}
+
 /// The first field in which two resolved plans of a workload differ; none. What a model does not have counts nothing:
 /// kernels, routing and dispatch of experts.
 inline std::string difference(const models::Plan& a, const models::Plan& b, const models::Workload& workload) {
@@ -88,8 +95,7 @@ inline std::string difference(const models::Plan& a, const models::Plan& b, cons
         {"micro_batch_size", a.micro_batch_size == b.micro_batch_size},
         {"micro_batches", a.micro_batches == b.micro_batches},
         {"schedule", a.schedule == b.schedule},
-        {"recompute", a.recompute_norm == b.recompute_norm && a.recompute_attention == b.recompute_attention &&
-                          a.recompute_expert == b.recompute_expert},
+        {"recompute", recomputed_parts(a) == recomputed_parts(b) && a.recompute_layers == b.recompute_layers},
         {"precision", a.precision == b.precision && a.weight_bytes == b.weight_bytes},
         {"gradient_dtype", a.gradient_bytes == b.gradient_bytes},
         {"optimizer", a.optimizer == b.optimizer || (a.ep == 1 && are_one_sharding(a.optimizer, b.optimizer))},

@@ -227,7 +227,7 @@ torchrun --nproc_per_node 8 --nnodes 4 pretrain_gpt.py $GPT_ARGS ${MORE[@]} --re
     EXPECT_EQ(tiles_of(plan), 32);
     EXPECT_EQ(plan.tp, 2);
     EXPECT_EQ(plan.pp, 2);
-    EXPECT_TRUE(plan.recompute_attention);
+    EXPECT_TRUE(plan.recompute.layer);
 }
 
 TEST(Megatron, only_what_reaches_the_program_counts) {

@@ -29,7 +29,7 @@ models::Plan steered(models::Plan plan, const std::string& format, Rng& rng) {
     plan.gradient_bytes = half() ? 2 : 4;
     plan.routing.kind = half() ? models::RoutingDistribution::kUniform : models::RoutingDistribution::kLearned;
     if (mostly()) {
-        plan.recompute_norm = plan.recompute_attention = plan.recompute_expert;
+        plan.recompute.norm = plan.recompute.attention = plan.recompute.expert;
     }
     if (format != "megatron-lm" && mostly()) {
         plan.overlap_tp = plan.overlap_ep = plan.overlap_dp = plan.overlap_pp = false;

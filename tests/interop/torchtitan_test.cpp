@@ -104,7 +104,7 @@ torchrun --nproc_per_node=8 --nnodes 16 -m torchtitan.train --module llama3 --co
     EXPECT_EQ(plan.micro_batch_size, 2);
     EXPECT_EQ(plan.micro_batches, 8);  // 1,048,576 / (16,384 x 8)
     EXPECT_FALSE(plan.sequence_parallel);
-    EXPECT_TRUE(plan.recompute_norm && plan.recompute_attention && plan.recompute_expert);
+    EXPECT_TRUE(plan.recompute.layer);
     EXPECT_EQ(plan.optimizer, models::OptimizerSharding::kFsdp);
     EXPECT_EQ(plan.stages, models::StageDeal::kWithBoth);
 }
@@ -135,7 +135,7 @@ TEST(Torchtitan, functions_of_python_are_read_without_running_them) {
     EXPECT_EQ(plan.tp, 2);
     EXPECT_EQ(plan.dp, 4);
     EXPECT_EQ(plan.micro_batch_size, 1);
-    EXPECT_FALSE(plan.recompute_norm);
+    EXPECT_EQ(plan.recompute, models::Recompute{});
     EXPECT_EQ(plan.optimizer, models::OptimizerSharding::kFsdp);
     const auto fault = [](const std::string& text, const std::string& function = "") {
         try {

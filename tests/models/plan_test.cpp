@@ -47,7 +47,7 @@ TEST(Plan, a_file_with_only_a_grid_gets_the_documented_defaults) {
     EXPECT_EQ(plan.gradient_bytes, 2);
     EXPECT_EQ(plan.placement, PlacementKind::kContiguous);
     EXPECT_EQ(plan.rank_order, (std::array<Axis, 4>{Axis::kDp, Axis::kPp, Axis::kEp, Axis::kTp}));
-    EXPECT_FALSE(plan.recompute_norm || plan.recompute_attention || plan.recompute_expert);
+    EXPECT_FALSE(plan.recompute.norm || plan.recompute.attention || plan.recompute.expert);
     EXPECT_FALSE(plan.overlap_tp || plan.overlap_ep || plan.overlap_dp || plan.overlap_pp);
 }
 
@@ -69,7 +69,7 @@ TEST(Plan, every_key_of_a_file_is_read) {
     EXPECT_EQ(plan.micro_batch_size, 6);
     EXPECT_EQ(plan.micro_batches, 10);
     EXPECT_EQ(plan.schedule, ScheduleKind::kInterleaved1f1b);
-    EXPECT_TRUE(plan.recompute_norm && plan.recompute_expert && !plan.recompute_attention);
+    EXPECT_TRUE(plan.recompute.norm && plan.recompute.expert && !plan.recompute.attention);
     EXPECT_EQ(plan.precision, "fp32");
     EXPECT_EQ(plan.weight_bytes, 4);
     EXPECT_EQ(plan.gradient_bytes, 2);

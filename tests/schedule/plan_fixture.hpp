@@ -13,6 +13,7 @@
 #include "models/plan.hpp"
 #include "models/stack.hpp"
 #include "models/workload.hpp"
+#include "recompute_fixture.hpp"
 
 namespace auspex::testing_plans {
 
@@ -96,7 +97,7 @@ inline models::Plan draw_plan(Rng& rng, bool overlap) {
     p.schedule = one_of(
         rng, {models::ScheduleKind::kGpipe, models::ScheduleKind::k1f1b, models::ScheduleKind::kInterleaved1f1b});
     p.virtual_stages = p.schedule == models::ScheduleKind::kInterleaved1f1b ? one_of(rng, {2, 3}) : 1;
-    p.recompute_norm = coin(rng), p.recompute_attention = coin(rng), p.recompute_expert = coin(rng);
+    p.recompute.norm = coin(rng), p.recompute.attention = coin(rng), p.recompute.expert = coin(rng);
     p.optimizer = one_of(rng, {models::OptimizerSharding::kReplicated, models::OptimizerSharding::kSharded,
                                models::OptimizerSharding::kEpAware, models::OptimizerSharding::kFsdp});
     p.dispatch = one_of(rng, {models::Dispatch::kAllGatherReduceScatter, models::Dispatch::kAllToAll});
@@ -122,7 +123,10 @@ inline Case random_case(std::uint64_t seed, bool overlap = true) {
     Rng rng(seed);
     for (;;) {
         const models::Workload& model = detail::workloads()[rng.below(detail::workloads().size())];
-        const models::Plan drawn = detail::draw_plan(rng, overlap);
+        models::Plan drawn = detail::draw_plan(rng, overlap);
+        if (Rng parts(seed); parts.below(3) == 0) {
+            draw_recompute(parts, model, drawn);
+        }
         const char* name = rng.below(2) == 0 ? "optimus" : "megatron-deepspeed";
         try {
             const models::Plan resolved = resolve_plan(drawn, model, 0);

@@ -22,7 +22,13 @@ Words chosen(std::initializer_list<std::pair<bool, const char*>> choices) {
 }
 
 Words recomputed(const models::Plan& p) {
-    return chosen({{p.recompute_norm, "norm"}, {p.recompute_attention, "attention"}, {p.recompute_expert, "expert"}});
+    Words words;
+    for (const auto& [word, part] : models::kRecomputeWords) {
+        if (p.recompute.*part) {
+            words.emplace_back(word);
+        }
+    }
+    return words;
 }
 
 Words overlapped(const models::Plan& p) {
@@ -104,6 +110,11 @@ void write_stages(JsonWriter& json, const models::Plan& p) {
     }
 }
 
+std::string recompute_text(const models::Plan& p) {
+    return words_or_nothing(recomputed(p)) +
+           (p.recompute_layers > 0 ? " of " + std::to_string(p.recompute_layers) + " layers a stage" : "");
+}
+
 /// Of the fields that a search varies.
 std::vector<std::pair<const char*, std::string>> fields_of(const models::Plan& p) {
     return {{"pp", std::to_string(p.pp)},
@@ -115,7 +126,7 @@ std::vector<std::pair<const char*, std::string>> fields_of(const models::Plan& p
             {"schedule", to_string(p.schedule)},
             {"virtual_stages", std::to_string(p.virtual_stages)},
             {"stages", stages_text(p)},
-            {"recompute", words_or_nothing(recomputed(p))},
+            {"recompute", recompute_text(p)},
             {"optimizer", to_string(p.optimizer)},
             {"dispatch", to_string(p.dispatch)},
             {"expert_kernels", to_string(p.expert_kernels)},
@@ -173,6 +184,9 @@ void write_plan(JsonWriter& json, const models::Plan& p) {
     json.member("sequence_parallel", p.sequence_parallel).member("micro_batch_size", p.micro_batch_size);
     json.member("micro_batches", p.micro_batches).member("schedule", to_string(p.schedule));
     write_list(json, "recompute", recomputed(p));
+    if (p.recompute_layers > 0) {
+        json.member("recompute_layers", p.recompute_layers);
+    }
     json.member("precision", p.precision);
     if (p.fp8 != models::Fp8::kNone) {
         json.member("fp8", to_string(p.fp8));

@@ -253,6 +253,14 @@ void expert_forward(models::ExpertKernels kernels, const ExpertShape& shape, con
 }
 
 template <typename V>
+void expert_activation(models::ExpertKernels kernels, std::size_t rows, std::size_t inner, const V* gate_up,
+                       V* product) {
+    const RecordedScope scope("swiglu_forward", rows, inner);
+    kernels == models::ExpertKernels::kLoop ? loop_activate({0, rows}, inner, gate_up, product)
+                                            : activate({0, rows}, inner, gate_up, product);
+}
+
+template <typename V>
 void expert_backward(models::ExpertKernels kernels, const ExpertShape& shape, const V* weights,
                      const ExpertBackward<V>& x) {
     const RecordedScope scope(

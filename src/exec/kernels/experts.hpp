@@ -70,6 +70,11 @@ template <typename V, typename R>
 void loop_backward(const ExpertShape& shape, const Assignment& assignment, const V* weights, const ExpertBackward<V>& x,
                    const LoopGradients<V, R>& sums);
 
+/// The activation alone, as expert_forward does it: gate_up [rows, 2 inner] to product [rows, inner].
+template <typename V>
+void expert_activation(models::ExpertKernels kernels, std::size_t rows, std::size_t inner, const V* gate_up,
+                       V* product);
+
 /// Gradients of the experts' weights: W_down += d_rows^T product, W_gate_up += d_gate_up^T rows; rows [rows, hidden]
 /// sorted by expert.
 template <typename V, typename G>

@@ -14,7 +14,7 @@ struct Attention : SublayerContext<P, AttentionTensors<P>> {
     using typename Context::V;
 
     Attention(Rank<P>& on, const CurrentOperation& operation)
-        : Context(on, operation, attention_of(on, operation), on.plan().recompute_attention) {}
+        : Context(on, operation, attention_of(on, operation), &models::Recompute::attention) {}
 
     void qkv_projection() {
         if (current.forward()) {
@@ -78,8 +78,10 @@ struct Attention : SublayerContext<P, AttentionTensors<P>> {
         const V* q = normed ? tensors.qk.data() : tensors.qkv.data();
         const V *k = q + s.q, *v = tensors.qkv.data() + s.q + s.kv;
         if (current.forward()) {
-            tensors.output = this->template kept<V>(s.t * s.q);
-            tensors.lse = this->template kept<R>(s.t * s.heads);
+            if (tensors.output.empty()) {  // recomputed by itself it is written once more
+                tensors.output = this->template kept<V>(s.t * s.q);
+            }
+            tensors.lse = this->template kept<R>(s.t * s.heads, &models::Recompute::core_attention);
             attention_forward(sizes, q, k, v, tensors.output.data(), tensors.lse.data());
             return;
         }
@@ -91,15 +93,27 @@ struct Attention : SublayerContext<P, AttentionTensors<P>> {
         running.x.reset();
     }
 
+    void release_parts() {
+        if (this->redone.core_attention) {
+            tensors.lse.reset();
+        }
+        if (this->redone.latent_up) {
+            tensors.latent.query.reset(), tensors.latent.key_value.reset();
+        }
+    }
+
     void attention_output() {
         run_last_linear(rank, current, tensors, tensors.output, s.value(),
                         {slots.attention_output, slots.attention_output_bias});
         if (current.forward()) {
-            this->finish(false, [&] {
-                tensors.qkv.reset(), tensors.sums.reset(), tensors.qk.reset();
-                tensors.lse.reset(), tensors.output.reset();
-                tensors.latent = {};
-            });
+            this->finish(
+                false,
+                [&] {
+                    tensors.qkv.reset(), tensors.sums.reset(), tensors.qk.reset();
+                    tensors.lse.reset(), tensors.output.reset();
+                    tensors.latent = {};
+                },
+                [&] { release_parts(); });
         }
     }
 };

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "exec/kernels/elementwise.hpp"
+#include "exec/kernels/experts.hpp"
 #include "exec/operations/sublayer.hpp"
 
 namespace auspex::exec {
@@ -14,7 +15,7 @@ struct DenseFeedForward : SublayerContext<P, FeedForwardTensors<P>> {
     using typename Context::V;
 
     DenseFeedForward(Rank<P>& on, const CurrentOperation& operation)
-        : Context(on, operation, feed_forward_of(on, operation), on.plan().recompute_expert) {}
+        : Context(on, operation, feed_forward_of(on, operation), &models::Recompute::expert) {}
 
     void gate_up_projection() {
         if (current.forward()) {
@@ -24,9 +25,21 @@ struct DenseFeedForward : SublayerContext<P, FeedForwardTensors<P>> {
                          tensors.gate_up);
     }
 
+    /// Of routed experts, recomputed by itself.
+    void experts_activation() {
+        ExpertTensors<P>& x = tensors.experts;
+        const std::size_t rows = x.gate_up.size() / (2 * s.expert_inner);
+        x.product = this->template kept<V>(rows * s.expert_inner, &models::Recompute::activation);
+        expert_activation<V>(rank.plan().expert_kernels, rows, s.expert_inner, std::as_const(x.gate_up).data(),
+                             x.product.data());
+    }
+
     void activation() {
+        if (current.forward() && rank.workload().is_moe_layer(current.op.layer)) {
+            return experts_activation();
+        }
         if (current.forward()) {
-            tensors.product = this->template kept<V>(s.t * s.inner);
+            tensors.product = this->template kept<V>(s.t * s.inner, &models::Recompute::activation);
             const auto activate = s.gates == 2 ? swiglu_forward<V> : gelu_forward<V>;
             activate(s.t, s.inner, tensors.gate_up.data(), tensors.product.data());
         } else {
@@ -40,7 +53,13 @@ struct DenseFeedForward : SublayerContext<P, FeedForwardTensors<P>> {
     void down_projection() {
         run_last_linear(rank, current, tensors, tensors.product, s.inner, {slots.down, slots.down_bias});
         if (current.forward()) {
-            this->finish(false, [&] { tensors.gate_up.reset(), tensors.product.reset(); });
+            this->finish(
+                false, [&] { tensors.gate_up.reset(), tensors.product.reset(); },
+                [&] {
+                    if (this->redone.activation) {
+                        tensors.product.reset();
+                    }
+                });
         }
     }
 };
@@ -69,7 +88,8 @@ void residual_add(Rank<P>& rank, const CurrentOperation& current) {
     using V = typename P::Value;
     const std::size_t count = rank.shapes.t_slice * rank.shapes.h;
     RunningValues<P>& running = rank.running;
-    if (current.op.phase != schedule::Phase::kForward) {
+    const bool is_redone = current.op.phase == schedule::Phase::kRecompute;
+    if (!current.forward()) {
         current.puts_off_weights() ? add_to_new_gradient(rank, current)
                                    : add(count, running.g.data(), running.x.data(), running.g.data());
         running.x.reset();
@@ -80,8 +100,10 @@ void residual_add(Rank<P>& rank, const CurrentOperation& current) {
     const bool after_attention = !in_feed_forward(rank, current);
     const bool leaves_chunk = !after_attention && layer + 1 == pass.attention.size() && !current.last_virtual_stage;
     const bool leaves_rank = leaves_chunk && !schedule::is_local_boundary(rank.plan(), current.virtual_stage);
+    const bool is_kept =
+        !leaves_rank && !(after_attention && recompute_of(rank.plan(), static_cast<int>(layer)).layer) && !is_redone;
     const V* past = after_attention ? pass.attention[layer].input.data() : pass.feed_forward[layer].input.data();
-    Buffer<V> sum(*rank.arena, leaves_rank ? schedule::MemoryLabel::kWorkspace : schedule::MemoryLabel::kActivations,
+    Buffer<V> sum(*rank.arena, is_kept ? schedule::MemoryLabel::kActivations : schedule::MemoryLabel::kWorkspace,
                   count);
     add(count, past, running.x.data(), sum.data());
     running.x.reset();
@@ -90,6 +112,9 @@ void residual_add(Rank<P>& rank, const CurrentOperation& current) {
                       : leaves_chunk                      ? running.x
                                                           : pass.head.input;
     next = std::move(sum);
+    if (!after_attention && recompute_of(rank.plan(), static_cast<int>(layer)).layer) {
+        pass.feed_forward[layer].input.reset();
+    }
 }
 
 }  // namespace

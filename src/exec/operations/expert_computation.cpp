@@ -36,7 +36,7 @@ void compute_experts(ExpertContext<P>& on) {
     const std::size_t rows = on.computed_rows();
     on.x.permuted = on.template kept<V>(as_arrived ? 0 : rows * s.h);
     on.x.gate_up = on.template kept<V>(rows * 2 * s.expert_inner);
-    on.x.product = on.template kept<V>(rows * s.expert_inner);
+    on.x.product = on.template kept<V>(rows * s.expert_inner, &models::Recompute::activation);
     on.x.outputs = s.all_to_all ? on.template workspace<V>(rows * s.h) : on.template kept<V>(rows * s.h);
     Buffer<V> back = on.template workspace<V>(on.sorts_arrivals() ? rows * s.h : 0);
     const V* source = s.all_to_all ? on.x.received.data() : on.gathered() ? on.x.tokens.data() : on.input();

@@ -16,7 +16,7 @@ struct ExpertContext : SublayerContext<P, FeedForwardTensors<P>> {
     models::ExpertKernels kernels;
 
     ExpertContext(Rank<P>& on, const CurrentOperation& operation)
-        : Context(on, operation, feed_forward_of(on, operation), on.plan().recompute_expert),
+        : Context(on, operation, feed_forward_of(on, operation), &models::Recompute::expert),
           x(tensors.experts),
           kernels(on.plan().expert_kernels) {}
 
@@ -67,10 +67,20 @@ struct ExpertContext : SublayerContext<P, FeedForwardTensors<P>> {
     }
 
     void leave() const {
-        this->finish(s.ep == 1 && !this->recomputes, [&] {
-            x = {};
-            tensors.gate_up.reset(), tensors.product.reset();
-        });
+        this->finish(
+            s.ep == 1 && !this->recomputes,
+            [&] {
+                x = {};
+                tensors.gate_up.reset(), tensors.product.reset();
+            },
+            [&] {
+                if (this->redone.activation) {
+                    x.product.reset();
+                }
+                if (this->redone.shared_experts) {
+                    tensors.gate_up.reset(), tensors.product.reset();
+                }
+            });
     }
 };
 

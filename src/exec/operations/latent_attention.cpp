@@ -18,7 +18,7 @@ struct Latent : SublayerContext<P, AttentionTensors<P>> {
     LatentTensors<P>& x;
 
     Latent(Rank<P>& on, const CurrentOperation& operation)
-        : Context(on, operation, attention_of(on, operation), on.plan().recompute_attention), x(tensors.latent) {}
+        : Context(on, operation, attention_of(on, operation), &models::Recompute::attention), x(tensors.latent) {}
 
     [[nodiscard]] bool makes_input_gradient() const { return current.op.phase == schedule::Phase::kBackwardInput; }
 
@@ -78,7 +78,7 @@ struct Latent : SublayerContext<P, AttentionTensors<P>> {
         }
         const V* const weight = weight_at(rank, slots.query_up);
         if (current.forward()) {
-            x.query = this->template kept<V>(s.t * s.query());
+            x.query = this->template kept<V>(s.t * s.query(), &models::Recompute::latent_up);
             linear_forward(s.t, s.query(), s.q_rank, x.q_normed.data(), weight, x.query.data());
         } else if (makes_input_gradient()) {
             x.d_q_latent = this->template workspace<V>(s.t * s.q_rank);
@@ -95,7 +95,7 @@ struct Latent : SublayerContext<P, AttentionTensors<P>> {
         const std::size_t width = s.key_value();
         const V* const weight = weight_at(rank, slots.key_value_up);
         if (current.forward()) {
-            x.key_value = this->template kept<V>(s.t * width);
+            x.key_value = this->template kept<V>(s.t * width, &models::Recompute::latent_up);
             linear_forward(s.t, width, s.kv_rank, x.kv_normed.data(), weight, x.key_value.data());
         } else if (makes_input_gradient()) {
             x.d_kv_latent = this->template workspace<V>(s.t * s.kv_latent());
@@ -146,7 +146,9 @@ struct Latent : SublayerContext<P, AttentionTensors<P>> {
         Buffer<V>& query = back ? x.d_query : x.query;
         V* const key = back ? x.d_shared_key.data() : x.kv_latent.data() + s.kv_rank;
         rotate_apart(s.t, s.sequence, s.heads, s.rope, s.head + s.rope, theta, query.data() + s.head, s.query(), back);
-        rotate(s.t, s.sequence, 1, s.rope, theta, key, back ? s.rope : s.kv_latent(), back);
+        if (current.op.phase != schedule::Phase::kRecompute || !this->redone.latent_up) {  // else it is kept as it is
+            rotate(s.t, s.sequence, 1, s.rope, theta, key, back ? s.rope : s.kv_latent(), back);
+        }
     }
 
     void attention() {
@@ -154,8 +156,10 @@ struct Latent : SublayerContext<P, AttentionTensors<P>> {
         const V *const query = x.query.data(), *const key_value = x.key_value.data(),
                        *const shared = x.kv_latent.data() + s.kv_rank;
         if (current.forward()) {
-            tensors.output = this->template kept<V>(s.t * s.value());
-            tensors.lse = this->template kept<R>(s.t * s.heads);
+            if (tensors.output.empty()) {
+                tensors.output = this->template kept<V>(s.t * s.value());
+            }
+            tensors.lse = this->template kept<R>(s.t * s.heads, &models::Recompute::core_attention);
             latent_attention_forward(sizes, query, key_value, shared, tensors.output.data(), tensors.lse.data());
             return;
         }

@@ -14,8 +14,8 @@ void compute(ExpertContext<P>& on) {
     using V = typename P::Value;
     const RankShapes& s = on.s;
     auto& x = on.tensors;
-    x.gate_up = on.template kept<V>(s.t * 2 * s.shared_inner);
-    x.product = on.template kept<V>(s.t * s.shared_inner);
+    x.gate_up = on.template kept<V>(s.t * 2 * s.shared_inner, &models::Recompute::shared_experts);
+    x.product = on.template kept<V>(s.t * s.shared_inner, &models::Recompute::shared_experts);
     on.running.shared = on.template workspace<V>(s.t * s.h);
     linear_forward(s.t, 2 * s.shared_inner, s.h, on.input(), weight_at(on.rank, on.slots.gate_up), x.gate_up.data());
     swiglu_forward(s.t, s.shared_inner, std::as_const(x.gate_up).data(), x.product.data());

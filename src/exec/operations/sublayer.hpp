@@ -60,44 +60,52 @@ struct SublayerContext {
     const LayerSlots& slots;
     const RankShapes& s;
     RunningValues<P>& running;
-    bool recomputes;  ///< the backward pass makes the values of this sublayer again
+    models::Recompute redone;  ///< what the backward pass makes again
+    bool recomputes;           ///< all values of this sublayer are among it
 
-    SublayerContext(Rank<P>& on, const CurrentOperation& operation, Tensors& of, bool recompute)
+    SublayerContext(Rank<P>& on, const CurrentOperation& operation, Tensors& of, bool models::Recompute::*sublayer)
         : rank(on),
           current(operation),
           tensors(of),
           slots(slots_of(on, operation)),
           s(on.shapes),
           running(on.running),
-          recomputes(recompute) {}
+          redone(recompute_of(on.plan(), static_cast<int>(operation.layer_of_chunk()))),
+          recomputes(redone.*sublayer) {}
 
     [[nodiscard]] bool forward() const { return current.forward(); }
-    /// Of a tensor that lives as long as the sublayer is kept.
+    /// Of a tensor that lives as long as the sublayer is kept, or `part` of it.
     template <class T>
-    [[nodiscard]] Buffer<T> kept(std::size_t count) const {
-        return {*rank.arena, label_of(current.op.phase, !recomputes), count};
+    [[nodiscard]] Buffer<T> kept(std::size_t count, bool models::Recompute::*part = nullptr) const {
+        const bool is_redone = recomputes || (part != nullptr && redone.*part);
+        return {*rank.arena, label_of(current.op.phase, !is_redone), count};
     }
     template <class T>
     [[nodiscard]] Buffer<T> workspace(std::size_t count) const {
         return {*rank.arena, schedule::MemoryLabel::kWorkspace, count};
     }
 
-    /// After the sublayer's last operation. Recomputed, the output goes, which nobody reads. Forward, what is not kept
-    /// goes; `release` resets the tensors that the backward pass makes again.
-    template <class Release>
-    void finish(bool keeps_gathered_norm, Release&& release) const {
+    /// After the sublayer's last operation. Recomputed, the output goes, which nobody reads but the feed-forward of a
+    /// layer that is recomputed whole. Forward, what is not kept goes; `release_all` resets the tensors that the
+    /// backward pass makes again, `release_parts` those of the parts that it does.
+    template <class ReleaseAll, class ReleaseParts>
+    void finish(bool keeps_gathered_norm, ReleaseAll&& release_all, ReleaseParts&& release_parts) const {
         if (current.op.phase == schedule::Phase::kRecompute) {
-            running.x.reset();
+            if (!redone.layer || in_feed_forward(rank, current)) {
+                running.x.reset();
+            }
             return;
         }
         if (!keeps_gathered_norm) {
             tensors.gathered_norm.reset();
         }
-        if (rank.plan().recompute_norm) {
+        if (redone.norm) {
             tensors.norm.reset();
         }
         if (recomputes) {
-            release();
+            release_all();
+        } else {
+            release_parts();
         }
     }
 };

@@ -88,8 +88,9 @@ struct Tp {
         }
         FeedForwardTensors<P>& sublayer = feed_forward_of(rank, current);
         const bool of_experts = rank.workload().is_moe_layer(current.op.layer) && s.ep == 1;
+        const bool is_redone = recompute_of(rank.plan(), static_cast<int>(current.layer_of_chunk())).expert;
         sublayer.gathered_norm =
-            gathered(sublayer.norm, of_experts ? label_of(current.op.phase, !rank.plan().recompute_expert) : workspace);
+            gathered(sublayer.norm, of_experts ? label_of(current.op.phase, !is_redone) : workspace);
     }
 
     void all_gather() {

@@ -97,10 +97,7 @@ class Writer {
     }
 
     void write_recompute() {
-        const bool norm = plan_.recompute_norm, attention = plan_.recompute_attention, expert = plan_.recompute_expert;
-        out_.require(norm == attention && attention == expert, "recompute", "parts of a layer",
-                     "all of norm, attention and expert, or nothing,");
-        if (norm) {
+        if (out_.recomputes_layers()) {
             out_.add("--recompute-granularity", "full", "recompute");
             out_.add("--recompute-method", "uniform", "recompute");
             out_.add("--recompute-num-layers", 1, "recompute");

@@ -1,4 +1,5 @@
 /// @file Arguments of Megatron-LM as a plan.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -174,11 +175,12 @@ class Reader {
         const int layers = in_.number("--recompute-num-layers", 1);
         const std::string modules = in_.word("--recompute-modules", "core_attn");
         if (granularity == "full") {
-            if (method != "uniform" || layers != 1) {
+            if (method != "block" && (method != "uniform" || layers != 1)) {
                 in_.refuse("--recompute-method", "\"" + method + "\", " + std::to_string(layers) + " layers at a time",
-                           "\"uniform\" with --recompute-num-layers 1: every layer by itself");
+                           "\"uniform\" with --recompute-num-layers 1, every layer by itself, or \"block\"");
             }
             set_recompute_all(plan_, true);
+            plan_.recompute_layers = method == "block" ? layers : 0;
         } else if (granularity == "selective") {
             read_modules(modules);
         } else if (!granularity.empty()) {
@@ -189,16 +191,29 @@ class Reader {
     void read_modules(const std::string& modules) {
         std::istringstream words(modules);
         for (std::string module; words >> module;) {
-            plan_.recompute_norm = plan_.recompute_norm || module == "layernorm";
-            plan_.recompute_expert = plan_.recompute_expert || module == "moe" || module == "mlp";
-            if (module != "layernorm" && module != "moe" && module != "mlp") {
+            static constexpr std::pair<const char*, bool models::Recompute::*> kModules[] = {
+                {"layernorm", &models::Recompute::norm},
+                {"core_attn", &models::Recompute::core_attention},
+                {"mla_up_proj", &models::Recompute::latent_up},
+                {"moe_act", &models::Recompute::activation},
+                {"shared_experts", &models::Recompute::shared_experts},
+                {"moe", &models::Recompute::expert},
+                {"mlp", &models::Recompute::expert}};
+            const auto* const found =
+                std::ranges::find_if(kModules, [&](const auto& one) { return module == one.first; });
+            if (found == std::end(kModules)) {
                 in_.refuse("--recompute-modules", "\"" + module + "\"",
-                           "layernorm, moe or mlp: other parts of a layer are not recomputed by themselves here");
+                           "layernorm, core_attn, mla_up_proj, moe_act, shared_experts, moe or mlp: other parts of a "
+                           "layer are not recomputed by themselves here");
             }
+            plan_.recompute.*found->second = true;
         }
-        if (in_.has("--num-experts") && modules.find("moe") == std::string::npos && plan_.recompute_expert) {
+        if (in_.has("--num-experts") && modules.find("moe") == std::string::npos && plan_.recompute.expert) {
             in_.refuse("--recompute-modules", "\"" + modules + "\" with experts",
                        "moe with it: dense layers alone are not recomputed by themselves here");
+        }
+        if (plan_.recompute.expert) {  // their parts are among it
+            plan_.recompute.activation = plan_.recompute.shared_experts = false;
         }
     }
 

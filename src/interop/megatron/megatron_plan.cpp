@@ -1,4 +1,5 @@
 /// @file A plan as arguments of Megatron-LM.
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
@@ -147,30 +148,42 @@ class Writer {
     static std::string json_like(const std::string& word) { return "\"" + word + "\""; }
 
     void write_recompute() {
-        const bool norm = plan_.recompute_norm, attention = plan_.recompute_attention, expert = plan_.recompute_expert;
-        if (norm && attention && expert) {
+        const models::Recompute all = recompute_of(plan_, 0);
+        const int layers = plan_.recompute_layers;
+        if (all.norm && all.attention && all.expert) {
             out_.add("--recompute-granularity", "full", "recompute");
-            out_.add("--recompute-method", "uniform", "recompute");
-            out_.add("--recompute-num-layers", 1, "recompute");
-        } else if (attention) {
-            out_.refuse(
-                "recompute", "\"attention\" without others",
-                "all of norm, attention and expert, or none but norm and expert: core_attn is a part of attention "
-                "only");
-        } else if (norm || expert) {
-            std::string modules = norm ? "layernorm" : "";
-            const auto add_module = [&modules](const char* module) {
-                modules += (modules.empty() ? "" : " ") + std::string(module);
-            };
-            if (expert && workload_.num_experts > 0) {
-                add_module("moe");
-            }
-            if (expert && (workload_.num_experts == 0 || workload_.first_dense_layers > 0)) {
-                add_module("mlp");
-            }
+            out_.add("--recompute-method", layers > 0 ? "block" : "uniform", "recompute");
+            out_.add("--recompute-num-layers", std::max(1, layers), layers > 0 ? "recompute_layers" : "recompute");
+            return;
+        }
+        out_.require(
+            !all.attention, "recompute", "\"attention\" without others",
+            "\"layer\", all of norm, attention and expert, or other words: core_attn is a part of attention only");
+        out_.require(layers == 0, "recompute_layers", std::to_string(layers) + " with parts of a layer",
+                     "no such key, or \"layer\" recomputed");
+        const bool has_experts = workload_.num_experts > 0;
+        out_.require(!all.activation || has_experts, "recompute", "\"activation\" without experts",
+                     "no such word: moe_act is of experts");
+        const std::string modules = modules_of(all, has_experts && workload_.first_dense_layers == 0);
+        if (!modules.empty()) {
             out_.add("--recompute-granularity", "selective", "recompute");
             out_.add("--recompute-modules", modules, "recompute");
         }
+    }
+
+    [[nodiscard]] std::string modules_of(const models::Recompute& all, bool all_have_experts) const {
+        std::string modules;
+        const auto add = [&modules](bool is_recomputed, const char* module) {
+            modules += is_recomputed ? (modules.empty() ? "" : " ") + std::string(module) : "";
+        };
+        add(all.norm, "layernorm");
+        add(all.core_attention, "core_attn");
+        add(all.latent_up, "mla_up_proj");
+        add(all.activation, "moe_act");
+        add(all.shared_experts, "shared_experts");
+        add(all.expert && workload_.num_experts > 0, "moe");
+        add(all.expert && !all_have_experts, "mlp");
+        return modules;
     }
 
     void write_data_parallel() {
@@ -239,8 +252,8 @@ class Writer {
         }
         const bool is_interleaved = plan_.schedule == models::ScheduleKind::kInterleaved1f1b;
         if (plan_.overlap_ep &&
-            (plan_.ep == 1 || plan_.dispatch == models::Dispatch::kAllGatherReduceScatter || plan_.recompute_expert ||
-             plan_.precision != "bf16" || (plan_.pp > 1 && !is_interleaved))) {
+            (plan_.ep == 1 || plan_.dispatch == models::Dispatch::kAllGatherReduceScatter ||
+             recompute_of(plan_, 0).expert || plan_.precision != "bf16" || (plan_.pp > 1 && !is_interleaved))) {
             out_.refuse("overlap", "\"ep\"",
                         "no such word, or ep above 1, an all-to-all dispatch, bf16, experts that are not recomputed "
                         "and, with pp above 1, "

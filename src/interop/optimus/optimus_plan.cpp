@@ -85,13 +85,12 @@ class Writer {
     }
 
     void write_recompute() {
-        const bool norm = plan_.recompute_norm, attention = plan_.recompute_attention, expert = plan_.recompute_expert;
-        const bool is_known = norm == attention && (expert || !norm);
-        out_.require(is_known, "recompute", "parts of a layer that are none of its known levels",
-                     "nothing, \"expert\" (level 1) or all of norm, attention and expert (level 7)");
-        add_choice("ENABLE_SAC", expert, "recompute");
-        if (expert) {
-            out_.add("SAC_LEVEL", norm ? 7 : 1, "recompute");
+        const models::Recompute all = recompute_of(plan_, 0);
+        const bool is_expert = all == models::Recompute{.expert = true} && plan_.recompute_layers == 0;
+        const bool is_whole = !is_expert && out_.recomputes_layers();
+        add_choice("ENABLE_SAC", is_expert || is_whole, "recompute");
+        if (is_expert || is_whole) {
+            out_.add("SAC_LEVEL", is_whole ? 7 : 1, "recompute");
         }
     }
 

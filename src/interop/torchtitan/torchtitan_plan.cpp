@@ -126,10 +126,7 @@ class Writer {
         if (request_.steps > 0) {
             out_.add_from("training.steps", std::to_string(request_.steps), "--steps");
         }
-        const bool norm = plan_.recompute_norm, attention = plan_.recompute_attention, expert = plan_.recompute_expert;
-        out_.require(norm == attention && attention == expert, "recompute", "parts of a layer",
-                     "all of norm, attention and expert, or nothing,");
-        add_word("activation_checkpoint.mode", norm ? "full" : "none", "recompute");
+        add_word("activation_checkpoint.mode", out_.recomputes_layers() ? "full" : "none", "recompute");
     }
 
     void write_experts() {

@@ -55,8 +55,6 @@ LocalShapes local_shapes(const models::Workload& workload, const models::Plan& p
     z.vocabulary = workload.vocab_size / z.s.tp;
     z.all_experts = workload.num_experts, z.experts = z.s.experts_on_rank, z.top_k = workload.top_k;
     z.w = plan.weight_bytes, z.g = plan.gradient_bytes;
-    z.keeps_norm = !plan.recompute_norm, z.keeps_attention = !plan.recompute_attention;
-    z.keeps_feed_forward = !plan.recompute_expert;
     return z;
 }
 
@@ -101,9 +99,25 @@ bool message_calls(const LocalShapes& z, const Operation& op, OperationCalls& ca
     return true;
 }
 
+namespace {
+
+/// What is made again of the operation's layer.
+models::Recompute redone_of(const LocalShapes& z, const Operation& op) {
+    for (int chunk = 0; op.layer >= 0 && chunk < z.s.plan.virtual_stages; ++chunk) {
+        const LayerRange layers = layers_of(z.s.workload, z.s.plan, virtual_stage_of(z.s.plan, chunk, z.stage));
+        if (op.layer >= layers.first && op.layer < layers.last) {
+            return recompute_of(z.s.plan, op.layer - layers.first);
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
 OperationCalls kernel_calls(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
                             const models::Layout& layout, int stage, const Operation& op) {
-    const LocalShapes z = local_shapes(workload, plan, stack, layout, stage);
+    LocalShapes z = local_shapes(workload, plan, stack, layout, stage);
+    z.redone = redone_of(z, op);
     OperationCalls calls;
     const bool known = attention_calls(z, op, calls) || feed_forward_calls(z, op, calls) ||
                        expert_calls(z, op, calls) || head_calls(z, op, calls) || tp_calls(z, op, calls) ||

@@ -47,7 +47,7 @@ struct ExpertBlock {
     }
     /// `elements` of values more that the sublayer keeps.
     [[nodiscard]] models::CpuCall with_saved(const Operation& op, const models::CpuCall& call, double elements) const {
-        return with_cold_operands(z, op, call, z.keeps_feed_forward, elements);
+        return with_cold_operands(z, op, call, !z.redone.expert, elements);
     }
     [[nodiscard]] models::CpuCall gather_rows() const { return row_call(models::CpuKernel::kGatherRows, rows, z.s.h); }
     /// Ranges of rows that the experts' kernels take through all their passes, one after another.
@@ -276,7 +276,7 @@ Calls shared_expert(const ExpertBlock& b, const Operation& op) {
         return {last, b.with_saved(op, activation(models::CpuKernel::kSwigluBackward), 2 * inner), first};
     }
     const bool sliced = z.s.plan.sequence_parallel && z.s.tp > 1;
-    return {b.with_saved(op, last, inner), with_cold_operands(z, op, first, z.keeps_norm && !sliced, z.s.t * z.s.h)};
+    return {b.with_saved(op, last, inner), with_cold_operands(z, op, first, !z.redone.norm && !sliced, z.s.t * z.s.h)};
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ models::CpuCall first_linear(const LocalShapes& z, const Operation& op, double o
         return with_cold_operands(z, op, call, keeps, z.s.t * out);
     }
     const bool sliced = z.s.plan.sequence_parallel && z.s.tp > 1;
-    return with_cold_operands(z, op, call, op.phase == Phase::kBackwardWeight && z.keeps_norm && !sliced,
+    return with_cold_operands(z, op, call, op.phase == Phase::kBackwardWeight && !z.redone.norm && !sliced,
                               z.s.t * z.s.h);
 }
 
@@ -59,7 +59,7 @@ Calls queries_and_keys(const LocalShapes& z, const Operation& op, models::CpuKer
     for (const double width : {is_latent(z) ? w.q_rank : z.q, is_latent(z) ? w.kv_rank : z.kv}) {
         if (width > 0) {
             calls.push_back(
-                with_cold_operands(z, op, row_call(kernel, z.s.t, width), keeps && z.keeps_attention, z.s.t * width));
+                with_cold_operands(z, op, row_call(kernel, z.s.t, width), keeps && !z.redone.attention, z.s.t * width));
         }
     }
     return calls;
@@ -88,14 +88,14 @@ models::CpuCall attention(const LocalShapes& z, const Operation& op) {
         row_call(forward ? models::CpuKernel::kAttentionForward : models::CpuKernel::kAttentionBackward, z.sequence, 1,
                  (w.qk + w.value) / 2 / z.heads);
     call.groups = z.sequences * z.heads;
-    return with_cold_operands(z, op, call, z.keeps_attention, z.s.t * (forward ? w.value : w.query + w.key_value));
+    return with_cold_operands(z, op, call, !z.redone.attention, z.s.t * (forward ? w.value : w.query + w.key_value));
 }
 
 /// From a normalised latent to heads. What it makes is kept, and the latent.
 models::CpuCall from_latent(const LocalShapes& z, const Operation& op, double out, double in) {
     const models::CpuCall call = linear_call(z, op, z.s.t, out, in);
     const double kept = runs_forward(op) ? out : op.phase == Phase::kBackwardWeight ? in : 0;
-    return with_cold_operands(z, op, call, z.keeps_attention, z.s.t * kept);
+    return with_cold_operands(z, op, call, !z.redone.attention, z.s.t * kept);
 }
 
 /// Backward the gradient of the key that heads share is put behind that of the latent.
@@ -109,11 +109,15 @@ Calls key_value_up(const LocalShapes& z, const Operation& op) {
 }
 
 /// Of latents a part of every query, then the key that heads share.
-Calls rotations(const LocalShapes& z) {
+/// Recomputed from the latents: without that key, which is kept rotated.
+Calls rotations(const LocalShapes& z, const Operation& op) {
     const double rope = z.s.workload.rope_head_size;
     if (is_latent(z)) {
-        return {row_call(models::CpuKernel::kRotate, z.s.t, z.heads * rope, rope),
-                row_call(models::CpuKernel::kRotate, z.s.t, rope, rope)};
+        Calls calls{row_call(models::CpuKernel::kRotate, z.s.t, z.heads * rope, rope)};
+        if (op.phase != Phase::kRecompute || !z.redone.latent_up) {
+            calls.push_back(row_call(models::CpuKernel::kRotate, z.s.t, rope, rope));
+        }
+        return calls;
     }
     return {row_call(models::CpuKernel::kRotate, z.s.t, z.q + z.kv, z.head)};
 }
@@ -121,10 +125,13 @@ Calls rotations(const LocalShapes& z) {
 /// The product is kept; backward gate and up are read. GELU has as many exponentials as SwiGLU: the law is the same.
 models::CpuCall activation(const LocalShapes& z, const Operation& op) {
     const bool forward = runs_forward(op);
+    if (z.s.workload.is_moe_layer(op.layer)) {  // of the rank's routed rows, recomputed by itself
+        return row_call(models::CpuKernel::kSwigluForward, z.s.routed_rows, z.s.expert_size);
+    }
     return with_cold_operands(
         z, op,
         row_call(forward ? models::CpuKernel::kSwigluForward : models::CpuKernel::kSwigluBackward, z.s.t, z.inner),
-        z.keeps_feed_forward, z.s.t * z.inner * (forward ? 1 : z.s.workload.gates()));
+        !z.redone.expert && !(forward && z.redone.activation), z.s.t * z.inner * (forward ? 1 : z.s.workload.gates()));
 }
 
 /// The sum is the kept input of the next sublayer.
@@ -183,25 +190,25 @@ Calls cross_entropy(const LocalShapes& z, const Operation& op) {
 bool attention_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls) {
     const models::Workload& w = z.s.workload;
     switch (op.kind) {
-        case OpKind::kAttentionNorm: calls.before = norm_calls(z, op, z.keeps_norm); return true;
+        case OpKind::kAttentionNorm: calls.before = norm_calls(z, op, !z.redone.norm); return true;
         case OpKind::kQkvProjection:
-            calls.before = with_bias(z, op, first_linear(z, op, z.qkv, z.keeps_attention), z.qkv);
+            calls.before = with_bias(z, op, first_linear(z, op, z.qkv, !z.redone.attention), z.qkv);
             return true;
         case OpKind::kQkNormSums: calls.before = qk_norm_sums(z, op); return true;
         case OpKind::kQkNorm: calls.before = qk_norm(z, op); return true;
-        case OpKind::kQueryDown: calls.before = {first_linear(z, op, w.q_rank, z.keeps_attention)}; return true;
+        case OpKind::kQueryDown: calls.before = {first_linear(z, op, w.q_rank, !z.redone.attention)}; return true;
         case OpKind::kKeyValueDown:
-            calls.before = {first_linear(z, op, w.kv_rank + w.rope_head_size, z.keeps_attention)};
+            calls.before = {first_linear(z, op, w.kv_rank + w.rope_head_size, !z.redone.attention)};
             return true;
         case OpKind::kQueryUp:
             calls.before = {w.q_rank > 0 ? from_latent(z, op, z.attention.query, w.q_rank)
-                                         : first_linear(z, op, z.attention.query, z.keeps_attention)};
+                                         : first_linear(z, op, z.attention.query, !z.redone.attention)};
             return true;
         case OpKind::kKeyValueUp: calls.before = key_value_up(z, op); return true;
-        case OpKind::kRotaryEmbedding: calls.before = rotations(z); return true;
+        case OpKind::kRotaryEmbedding: calls.before = rotations(z, op); return true;
         case OpKind::kAttention: calls.before = {attention(z, op)}; return true;
         case OpKind::kAttentionOutput:
-            calls.before = with_bias(z, op, last_linear(z, op, z.attention.value, z.keeps_attention), z.s.h);
+            calls.before = with_bias(z, op, last_linear(z, op, z.attention.value, !z.redone.attention), z.s.h);
             return true;
         default: return false;
     }
@@ -209,14 +216,15 @@ bool attention_calls(const LocalShapes& z, const Operation& op, OperationCalls& 
 
 bool feed_forward_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls) {
     switch (op.kind) {
-        case OpKind::kFeedForwardNorm: calls.before = norm_calls(z, op, z.keeps_norm); return true;
+        case OpKind::kFeedForwardNorm: calls.before = norm_calls(z, op, !z.redone.norm); return true;
         case OpKind::kGateUpProjection:
-            calls.before = with_bias(z, op, first_linear(z, op, z.s.workload.gates() * z.inner, z.keeps_feed_forward),
+            calls.before = with_bias(z, op, first_linear(z, op, z.s.workload.gates() * z.inner, !z.redone.expert),
                                      z.s.workload.gates() * z.inner);
             return true;
         case OpKind::kActivation: calls.before = {activation(z, op)}; return true;
         case OpKind::kDownProjection:
-            calls.before = with_bias(z, op, last_linear(z, op, z.inner, z.keeps_feed_forward), z.s.h);
+            calls.before =
+                with_bias(z, op, last_linear(z, op, z.inner, !z.redone.expert && !z.redone.activation), z.s.h);
             return true;
         case OpKind::kResidualAdd: calls.before = {residual_add(z, op)}; return true;
         default: return false;

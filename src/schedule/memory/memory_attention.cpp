@@ -10,7 +10,7 @@ constexpr auto kWorkspace = MemoryLabel::kWorkspace;
 }  // namespace
 
 void BlockWalk::attention_step(const Operation& op) {
-    const bool kept = s_.keeps_attention;
+    const bool kept = !redone().attention, core_kept = kept && !redone().core_attention;
     switch (op.kind) {
         case OpKind::kQkvProjection: return keep(kept, s_.t * (s_.query + s_.key_value) * s_.a);
         case OpKind::kQkNormSums: sums_made_ = true; return keep(kept, s_.t * 2 * kReal);
@@ -18,17 +18,21 @@ void BlockWalk::attention_step(const Operation& op) {
             keep(kept, sums_made_ ? 0 : s_.t * 2 * kReal);
             sums_made_ = false;
             return s_.latent ? keep_for_weights(kept, s_.t * s_.normed * s_.a) : keep(kept, s_.t * s_.normed * s_.a);
-        case OpKind::kRotaryEmbedding: return keep(kept, s_.keeps_rotated ? s_.t * s_.rotated * s_.a : 0);
-        case OpKind::kKeyValueGather: return keep(kept, s_.t * s_.attended * s_.a);
+        case OpKind::kRotaryEmbedding:
+            return keep(kept && !redone().latent_up, s_.keeps_rotated ? s_.t * s_.rotated * s_.a : 0);
+        case OpKind::kKeyValueGather: return keep(core_kept, s_.t * s_.attended * s_.a);
         case OpKind::kKeyValueRing: return tally_.make_for_now(kWorkspace, 2 * s_.t * s_.attended * s_.a);
         case OpKind::kTokensToHeads:  // what arrives takes the place of what was sent
             tally_.make_for_now(kWorkspace, s_.t * (s_.query + s_.attended) * s_.a);
-            return keep(kept, s_.t * (s_.attended - s_.key_value - s_.shared_key) * s_.a);
+            return keep(core_kept, s_.t * (s_.attended - s_.key_value - s_.shared_key) * s_.a);
         case OpKind::kAttentionOfOthers: return tally_.make_for_now(kWorkspace, s_.t * s_.value * s_.a);
         case OpKind::kHeadsToTokens: return keep_for_weights(kept, s_.t * s_.value * s_.a);
-        case OpKind::kAttention:
-            keep_for_weights(kept, s_.t * s_.value * s_.a);
-            return keep(kept, s_.t * s_.heads * kReal + (s_.keeps_scores ? s_.t * s_.heads * s_.sequence * s_.a : 0));
+        case OpKind::kAttention: {
+            const bool is_there = recomputes() && kept && !s_.exchanges_heads;  // written once more
+            keep_for_weights(s_.exchanges_heads ? core_kept : kept, is_there ? 0 : s_.t * s_.value * s_.a);
+            return keep(core_kept,
+                        s_.t * s_.heads * kReal + (s_.keeps_scores ? s_.t * s_.heads * s_.sequence * s_.a : 0));
+        }
         default: return end_sublayer(s_.t * s_.h);
     }
 }
@@ -71,8 +75,8 @@ void BlockWalk::latent_step(const Operation& op) {
                                                                    : s_.key_value;
     const bool is_latent = op.kind == OpKind::kQueryDown || op.kind == OpKind::kKeyValueDown;
     const bool weights_read_it = is_latent && s_.normed == 0;  // else what is made of it by the norm
-    weights_read_it ? keep_for_weights(s_.keeps_attention, s_.t * width * s_.a)
-                    : keep(s_.keeps_attention, s_.t * width * s_.a);
+    const bool kept = !redone().attention && (is_latent || !redone().latent_up);
+    weights_read_it ? keep_for_weights(kept, s_.t * width * s_.a) : keep(kept, s_.t * width * s_.a);
 }
 
 void BlockWalk::latent_gradient(const Operation& op) {

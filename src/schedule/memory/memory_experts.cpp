@@ -13,7 +13,7 @@ bool sorts(const MemorySizes& s) { return s.all_to_all && s.local_experts > 1; }
 }  // namespace
 
 void BlockWalk::experts_step(const Operation& op) {
-    const bool kept = s_.keeps_experts;
+    const bool kept = keeps_experts();
     const std::uint64_t counted = s_.all_to_all ? s_.t_routed : s_.gathered;
     switch (op.kind) {
         case OpKind::kRouter: return keep(kept, s_.t_routed * s_.experts * kReal);
@@ -33,7 +33,7 @@ void BlockWalk::experts_step(const Operation& op) {
 }
 
 void BlockWalk::dispatch_step() {
-    const bool kept = s_.keeps_experts;
+    const bool kept = keeps_experts();
     if (!s_.all_to_all) {
         return keep(kept, s_.gathered * (s_.h * s_.a + s_.top_k * (kNumber + kReal)));
     }
@@ -44,10 +44,10 @@ void BlockWalk::dispatch_step() {
 }
 
 void BlockWalk::compute_step() {
-    const bool kept = s_.keeps_experts;
+    const bool kept = keeps_experts();
     const std::uint64_t r = rows(), row = r * s_.h * s_.a, inner = r * s_.expert_inner * s_.a;
     keep(kept, s_.gates * inner);
-    keep_for_weights(kept, inner);
+    keep_for_weights(kept && !redone().activation, inner);
     if (!s_.all_to_all) {
         keep_for_weights(kept, row);
         return keep(kept, row);
@@ -64,7 +64,7 @@ void BlockWalk::compute_step() {
 
 void BlockWalk::return_step(const Operation& op) {
     if (op.kind == OpKind::kTokenReturn && s_.all_to_all) {
-        keep(s_.keeps_experts, s_.sent_rows * s_.h * s_.a);
+        keep(keeps_experts(), s_.sent_rows * s_.h * s_.a);
         return tally_.release(leaving_);
     }
     if (op.kind == OpKind::kOutputReduction && !s_.all_to_all && s_.ep > 1) {
@@ -139,8 +139,9 @@ void BlockWalk::compute_gradient() {
 }
 
 void BlockWalk::shared_step() {
-    keep(s_.keeps_experts, s_.t * s_.gates * s_.shared_inner * s_.a);
-    keep_for_weights(s_.keeps_experts, s_.t * s_.shared_inner * s_.a);
+    const bool kept = keeps_experts() && !redone().shared_experts;
+    keep(kept, s_.t * s_.gates * s_.shared_inner * s_.a);
+    keep_for_weights(kept, s_.t * s_.shared_inner * s_.a);
     work(shared_, s_.t * s_.h * s_.a);
     if (recomputes()) {
         return tally_.release(shared_);

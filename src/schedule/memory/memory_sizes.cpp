@@ -81,9 +81,10 @@ MemorySizes memory_sizes(const models::Workload& w, const models::Plan& plan, co
     s.keeps_rotated = stack.keeps_rotated;
     s.keeps_activation = stack.keeps_activation && s.gates == 2;
     s.keeps_bf16_logits = stack.kernels.cross_entropy > 1;
-    s.keeps_norm = !plan.recompute_norm;
-    s.keeps_attention = !plan.recompute_attention;
-    s.keeps_experts = !plan.recompute_expert;
+    s.exchanges_heads = context_split(plan).all_to_all > 1;
+    for (int layer = 0; layer <= plan.recompute_layers; ++layer) {
+        s.recompute.push_back(recompute_of(plan, layer));
+    }
     set_attention(s, w, plan);
     set_experts(s, w, plan);
     return s;

@@ -1,6 +1,7 @@
 #pragma once
 /// @file Sizes that docs/memory.md is written in, as whole numbers, for one rank of a plan.
 #include <cstdint>
+#include <vector>
 
 #include "schedule/program/program.hpp"
 
@@ -38,7 +39,8 @@ struct MemorySizes {
     bool keeps_rotated = false;      ///< rotated queries and keys beside the projected ones
     bool keeps_activation = false;   ///< the activated gate beside the product
     bool keeps_bf16_logits = false;  ///< cross entropy in several passes: logits a second time, as activations
-    bool keeps_norm = true, keeps_attention = true, keeps_experts = true;
+    bool exchanges_heads = false;    ///< attention is to all tokens of some heads, among ranks of cp
+    std::vector<models::Recompute> recompute;  ///< recompute_of, by layer of a virtual stage; those behind are alike
 };
 /// Requires a resolved plan.
 [[nodiscard]] MemorySizes memory_sizes(const models::Workload& workload, const models::Plan& plan,

@@ -1,4 +1,4 @@
-/// @file What operations outside the experts make and release.
+/// @file What the operations of layers make and release, outside attention and experts.
 #include "schedule/memory/memory_walk.hpp"
 
 #include <algorithm>
@@ -148,6 +148,9 @@ void BlockWalk::step(const Operation& op) {
         case OpKind::kLmHead:
         case OpKind::kCrossEntropy: return gradient() ? head_gradient(op) : head_step(op);
         case OpKind::kAttentionNorm:
+            // of a layer that is made again whole, its attention is in front of the feed-forward's backward
+            sublayer_ -= recomputes() && in_feed_forward() ? 1 : 0;
+            return norm_step();
         case OpKind::kFeedForwardNorm: return norm_step();
         case OpKind::kQkvProjection:
         case OpKind::kQkNormSums:
@@ -189,6 +192,11 @@ void BlockWalk::step(const Operation& op) {
     }
 }
 
+const models::Recompute& BlockWalk::redone() const {
+    const auto layer = static_cast<std::size_t>(sublayer_ / 2);
+    return s_.recompute[std::min(layer, s_.recompute.size() - 1)];
+}
+
 std::uint64_t BlockWalk::rows() const {
     return rows_.empty() ? s_.rows : rows_[static_cast<std::size_t>(sublayer_ / 2)];
 }
@@ -197,7 +205,7 @@ MemoryLabel BlockWalk::label_of(bool kept) const { return forward() && kept ? kA
 
 void BlockWalk::end_sublayer(std::uint64_t elements) {
     tally_.replace(x_, kWorkspace, elements * s_.a);
-    if (recomputes()) {
+    if (recomputes() && (!redone().layer || in_feed_forward())) {
         tally_.release(x_);
     }
     tally_.release(passing_.rest);
@@ -208,7 +216,7 @@ void BlockWalk::norm_step() {
     const bool weights_read_it = !mixture() || s_.shared_inner > 0;
     const std::uint64_t bytes = s_.ts * s_.h * s_.a;
     if (!gradient()) {
-        return weights_read_it ? keep_for_weights(s_.keeps_norm, bytes) : keep(s_.keeps_norm, bytes);
+        return weights_read_it ? keep_for_weights(!redone().norm, bytes) : keep(!redone().norm, bytes);
     }
     tally_.replace(x_, kWorkspace, bytes);
     tally_.release(sublayer().rest);
@@ -248,8 +256,13 @@ void BlockWalk::residual_step() {
         --sublayer_;
         return;
     }
+    tally_.release(between_);
     ++sublayer_;
-    begin_sublayer();
+    if (in_sublayers() && in_feed_forward() && redone().layer) {
+        work(recomputes() ? sublayer().rest : between_, s_.ts * s_.h * s_.a);
+    } else {
+        begin_sublayer();
+    }
 }
 
 /// What the next sublayer reads; behind the last one the final norm, or the next stage.
@@ -269,10 +282,15 @@ void BlockWalk::begin_sublayer() {
 
 void BlockWalk::dense_step(const Operation& op) {
     switch (op.kind) {
-        case OpKind::kGateUpProjection: return keep(s_.keeps_experts, s_.t * s_.gates * s_.inner * s_.a);
-        case OpKind::kActivation:
-            keep_for_weights(s_.keeps_experts, s_.t * s_.inner * s_.a);
-            return keep(s_.keeps_experts, s_.keeps_activation ? s_.t * s_.inner * s_.a : 0);
+        case OpKind::kGateUpProjection: return keep(keeps_experts(), s_.t * s_.gates * s_.inner * s_.a);
+        case OpKind::kActivation: {
+            if (mixture()) {  // of the routed experts, made again by itself
+                return keep_for_weights(false, rows() * s_.expert_inner * s_.a);
+            }
+            const bool kept = keeps_experts() && !redone().activation;
+            keep_for_weights(kept, s_.t * s_.inner * s_.a);
+            return keep(kept, s_.keeps_activation ? s_.t * s_.inner * s_.a : 0);
+        }
         default: return end_sublayer(s_.t * s_.h);
     }
 }
@@ -289,41 +307,6 @@ void BlockWalk::dense_gradient(const Operation& op) {
     }
     tally_.release(d_gate_up_);
     tally_.release(saved_);
-}
-
-void BlockWalk::head_step(const Operation& op) {
-    switch (op.kind) {
-        case OpKind::kEmbedding:
-            s_.sequence_parallel ? work(x_, s_.t * s_.h * s_.a) : begin_sublayer();
-            return tally_.make(pass_.router_logits, MemoryLabel::kRouterLogits, chunk_.router_logits);
-        case OpKind::kFinalNorm: return tally_.make(pass_.head, kActivations, s_.ts * s_.h * s_.a);
-        case OpKind::kLmHead:
-            return tally_.make(pass_.logits, MemoryLabel::kLogits,
-                               s_.t * s_.vocabulary * (kReal + (s_.keeps_bf16_logits ? s_.a : 0)));
-        default:
-            tally_.make_for_now(MemoryLabel::kLogits, s_.logit_copies * s_.t * s_.vocabulary * kReal);
-            return tally_.make(pass_.logits, MemoryLabel::kLogits, s_.t * 3 * kReal);
-    }
-}
-
-void BlockWalk::head_gradient(const Operation& op) {
-    switch (op.kind) {
-        case OpKind::kEmbedding:
-            tally_.release(g_);
-            tally_.release(gathered_g_);
-            return tally_.release(pass_.router_logits);
-        case OpKind::kFinalNorm:
-            work(g_, s_.ts * s_.h * s_.a);
-            tally_.release(x_);
-            return tally_.release(pass_.head);
-        case OpKind::kLmHead:
-            if (!weight()) {
-                return work(x_, s_.t * s_.h * s_.a);
-            }
-            tally_.release(pass_.logits);
-            return tally_.release(pass_.gathered_head);
-        default: return;
-    }
 }
 
 void BlockWalk::tp_step(const Operation& op) {
@@ -361,23 +344,7 @@ void BlockWalk::gather_step(const Operation& op) {
         return work(beside_experts ? shared_g_ : gathered_g_, bytes);
     }
     const bool tokens = mixture() && s_.ep == 1 && !beside_experts;
-    return tokens ? keep(s_.keeps_experts, bytes) : keep(false, bytes);
-}
-
-void BlockWalk::message_step(const Operation& op) {
-    const std::uint64_t bytes = s_.ts * s_.h * s_.a;
-    switch (op.kind) {
-        case OpKind::kReceiveForward:
-            tally_.make_for_now(MemoryLabel::kCommunication, chunk_.received);
-            begin_sublayer();
-            return tally_.make(pass_.router_logits, MemoryLabel::kRouterLogits, chunk_.router_logits);
-        case OpKind::kSendForward: tally_.release(output_); return tally_.release(pass_.router_logits);
-        case OpKind::kReceiveBackward:
-            tally_.make_for_now(MemoryLabel::kCommunication, chunk_.received_back);
-            work(g_, bytes);
-            return tally_.make(pass_.router_logits, MemoryLabel::kRouterLogits, chunk_.router_logits);
-        default: tally_.release(g_); return tally_.release(pass_.router_logits);
-    }
+    return tokens ? keep(keeps_experts(), bytes) : keep(false, bytes);
 }
 
 void BlockWalk::optimizer_step(const Operation& op) {

@@ -146,6 +146,9 @@ class BlockWalk {
     [[nodiscard]] bool puts_off() const { return block_ == BlockKind::kBackwardInput; }
     [[nodiscard]] SublayerMemory& sublayer() { return pass_.sublayers[static_cast<std::size_t>(sublayer_)]; }
     [[nodiscard]] std::uint64_t rows() const;
+    /// What is made again of the current sublayer's layer.
+    [[nodiscard]] const models::Recompute& redone() const;
+    [[nodiscard]] bool keeps_experts() const { return !redone().expert; }
 
     const MemorySizes& s_;
     const ChunkSizes& chunk_;
@@ -157,6 +160,7 @@ class BlockWalk {
     int sublayer_ = 0;  ///< index of the current sublayer in the chunk; behind the last, or -1, when all have run
     // forward
     SublayerMemory passing_;  ///< what the current sublayer does not keep
+    Tensors between_;         ///< input of the feed-forward of a layer that does not keep it
     Tensors x_;               ///< what it has made last; backward: the gradient on its way through it
     Tensors output_;          ///< of the chunk
     // backward

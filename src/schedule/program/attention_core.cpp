@@ -90,14 +90,19 @@ Value attend_in_ring(BlockBuilder& b, Value x, bool backward) {
 
 }  // namespace
 
-Value attend(BlockBuilder& b, Value x) {
+Value attend_core(BlockBuilder& b, Value x) {
     const Shapes& s = b.shapes();
     const bool gathers = s.plan.context == models::ContextParallel::kAllGather;
     x = b.communicate(OpKind::kKeyValueGather, Stream::kCp, CommKind::kAllGather, models::GroupKind::kCp,
                       gathers ? s.plan.cp : 1, {{s.t * s.plan.cp * attention_widths(s).gathered}}, {x});
     x = exchange_heads(b, OpKind::kTokensToHeads, query_key_value_elements(s), x);
-    x = s.context.ring > 1 ? attend_in_ring(b, x, false)
-                           : b.compute(OpKind::kAttention, {x}, {attention_kernel(s, false)});
+    return s.context.ring > 1 ? attend_in_ring(b, x, false)
+                              : b.compute(OpKind::kAttention, {x}, {attention_kernel(s, false)});
+}
+
+Value attend(BlockBuilder& b, Value x) {
+    const Shapes& s = b.shapes();
+    x = attend_core(b, x);
     return exchange_heads(b, OpKind::kHeadsToTokens, s.t * attention_widths(s).value, x);
 }
 

@@ -67,6 +67,9 @@ class BlockBuilder {
         return block() == BlockKind::kBackwardInput || block() == BlockKind::kBackwardWeight;
     }
     [[nodiscard]] const Shapes& shapes() const { return shapes_; }
+    /// What of the layer set last the backward pass makes again.
+    void set_recompute(const models::Recompute& recompute) { recompute_ = recompute; }
+    [[nodiscard]] const models::Recompute& recompute() const { return recompute_; }
 
     // In a block of a backward pass in two parts, kernels and communication of the other part are left out: kNoValue.
     // Reductions of gradients (Stream::kDp) are in the part that asks for them.
@@ -103,6 +106,7 @@ class BlockBuilder {
     const Shapes& shapes_;
     Phase phase_ = Phase::kForward;
     std::int16_t layer_ = -1;
+    models::Recompute recompute_;
     Value last_compute_ = kNoValue;
     Value blocking_ = kNoValue;  ///< communication that the next kernel must wait for
     Value required_ = kNoValue;
@@ -118,8 +122,10 @@ Value attention_forward(BlockBuilder& builder, Value x);
 Value attention_backward(BlockBuilder& builder, Value gradient);
 Value feed_forward_forward(BlockBuilder& builder, int layer, Value x);
 Value feed_forward_backward(BlockBuilder& builder, int layer, Value gradient);
-/// From queries, keys and values of a rank's tokens to the output of attention, over all cp ranks, and back.
+/// From queries, keys and values of a rank's tokens to the output of attention, over all cp ranks, and back. The core
+/// leaves out the way of the output from heads to tokens.
 Value attend(BlockBuilder& builder, Value x);
+Value attend_core(BlockBuilder& builder, Value x);
 Value attend_backward(BlockBuilder& builder, Value gradient);
 /// The sum over tp of a row-parallel layer's output, or its scatter along the sequence.
 Value reduce_over_tp(BlockBuilder& builder, Value x);
@@ -131,6 +137,9 @@ Value leave_experts(BlockBuilder& builder, Value x);
 /// The mixture-of-experts block between its norm and the residual: router, dispatch, experts, reduction, return, and
 /// the shared experts. In Phase::kRecompute without the sums that gradients do not need.
 Value experts_forward(BlockBuilder& builder, Value input);
+/// Parts of it once more: the activation of routed experts, the shared experts.
+void recompute_expert_activation(BlockBuilder& builder);
+void recompute_shared_experts(BlockBuilder& builder);
 Value experts_backward(BlockBuilder& builder, Value outer);
 
 /// Width of the queries, keys and values that one rank makes, and of what it attends with.

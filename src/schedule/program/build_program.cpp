@@ -112,7 +112,7 @@ class StageBuilder {
         Value gathered = gather_layer(range.first, range, x);
         for (int layer = range.first; layer < range.last; ++layer) {
             const Value next = gather_layer(layer + 1, range, x);
-            b_.set(Phase::kForward, layer);
+            set_layer(Phase::kForward, layer, range);
             b_.require(gathered);
             x = attention_forward(b_, x);
             x = feed_forward_forward(b_, layer, x);
@@ -147,7 +147,7 @@ class StageBuilder {
         Value gathered = gather_layer(range.last - 1, range, g);
         for (int layer = range.last - 1; layer >= range.first; --layer) {
             const Value next = gather_layer(layer - 1, range, g);
-            b_.set(Phase::kBackwardInput, layer);
+            set_layer(Phase::kBackwardInput, layer, range);
             b_.require(gathered);
             g = feed_forward_backward(b_, layer, g);
             g = attention_backward(b_, g);
@@ -179,7 +179,7 @@ class StageBuilder {
         const LayerRange range = layers_of(s_.workload, s_.plan, v);
         reduce(kUnitOfHead);
         for (int layer = range.last - 1; layer >= range.first; --layer) {
-            b_.set(Phase::kBackwardInput, layer);
+            set_layer(Phase::kBackwardInput, layer, range);
             feed_forward_backward(b_, layer, kNoValue);
             attention_backward(b_, kNoValue);
             b_.set(Phase::kBackwardWeight, layer);
@@ -191,6 +191,11 @@ class StageBuilder {
             b_.host(OpKind::kHostIssue, 0);
         }
         return b_.end();
+    }
+
+    void set_layer(Phase phase, int layer, LayerRange range) {
+        b_.set(phase, layer);
+        b_.set_recompute(recompute_of(s_.plan, layer - range.first));
     }
 
     [[nodiscard]] int last_virtual_stage() const { return last_virtual_stage_of(s_.plan); }

@@ -87,13 +87,21 @@ std::vector<models::Kernel> loop_indices(const ExpertSizes& z) {
     return {where};
 }
 
+/// The activation between the products, of all experts of the rank.
+models::Kernel expert_activation(const Shapes& s, const ExpertSizes& z) {
+    const double gates = s.workload.gates(), elements = z.rows * z.i * s.a;
+    return s.plan.expert_kernels == models::ExpertKernels::kLoop
+               ? routed_memory((2 + 3 * (gates - 1)) * elements, gates * z.experts)
+               : routed_memory((gates + 1) * elements, s.stack.kernels.activation);
+}
+
 std::vector<models::Kernel> loop_forward(const Shapes& s, const ExpertSizes& z) {
     const double gates = s.workload.gates();
     std::vector<models::Kernel> kernels{routed_memory(2 * z.rows * z.h * z.a, z.experts)};
     for (int gate = 0; gate < static_cast<int>(gates); ++gate) {
         kernels.push_back(expert_product(s, z.rows_each, z.i, z.h));
     }
-    kernels.push_back(routed_memory((2 + 3 * (gates - 1)) * z.rows * z.i * z.a, gates * z.experts));
+    kernels.push_back(expert_activation(s, z));
     kernels.push_back(expert_product(s, z.rows_each, z.h, z.i));
     // Scaling by the weights; with all-to-all weights stay on the token's rank, and each output goes to its row's index
     // instead.
@@ -144,8 +152,7 @@ models::Kernel reorder(const Shapes& s, double elements) {
 std::vector<models::Kernel> grouped_forward(const Shapes& s, const ExpertSizes& z) {
     const double gates = s.workload.gates();
     return {reorder(s, s.all_to_all ? 2 * z.sorted : 2 * z.rows * z.h),
-            expert_product(s, z.rows_each, gates * z.i, z.h),
-            routed_memory((gates + 1) * z.rows * z.i * z.a, s.stack.kernels.activation),
+            expert_product(s, z.rows_each, gates * z.i, z.h), expert_activation(s, z),
             expert_product(s, z.rows_each, z.h, z.i), reorder(s, 2 * z.sorted)};
 }
 
@@ -197,6 +204,14 @@ double shared_width(const Shapes& s) {
 /// Shared experts are split over tp. Where routed ones are split the same way their sums over ranks are one and the
 /// same; otherwise each has its own, and they meet behind them.
 bool shared_apart(const Shapes& s) { return s.plan.etp != s.plan.tp; }
+
+/// Recomputing shared experts alone gathers their input, where it is kept sliced and no routed expert of the rank has
+/// it whole.
+bool regathers_for_shared(const BlockBuilder& b) {
+    const Shapes& s = b.shapes();
+    return b.recompute().shared_experts && s.workload.shared_experts > 0 && s.plan.sequence_parallel && s.tp > 1 &&
+           (s.plan.ep > 1 || shared_apart(s));
+}
 
 /// `input` as the block gets it, `entered` as its routed experts do. The sum over tp starts here, so that dispatch and
 /// routed experts can hide it.
@@ -295,7 +310,7 @@ SharedGradient shared_backward(BlockBuilder& b, Value outer, Value entered) {
         result.saved =
             apart ? gather_over_tp(b, outer, Carries::kSavedInput) : enter_experts(b, outer, Carries::kSavedInput);
         b.set_phase(Phase::kBackwardInput);
-    } else if (is_sliced && !s.plan.recompute_expert &&
+    } else if (is_sliced && !b.recompute().expert && !regathers_for_shared(b) &&
                (s.all_to_all || s.by_node || (sharing && apart && !b.splits_backward()))) {
         result.saved = sharing && apart && !b.splits_backward() ? gather_over_tp(b, outer, Carries::kSavedInput)
                                                                 : enter_experts(b, outer, Carries::kSavedInput);
@@ -335,6 +350,18 @@ Value experts_forward(BlockBuilder& b, Value input) {
     x = b.compute(OpKind::kExpertComputation, {x}, loop ? loop_forward(s, z) : grouped_forward(s, z));
     x = return_tokens(b, z, x);
     return b.phase() == Phase::kRecompute ? x : leave_with_shared(b, x, shared);
+}
+
+void recompute_expert_activation(BlockBuilder& b) {
+    const Shapes& s = b.shapes();
+    b.compute(OpKind::kActivation, {}, {expert_activation(s, sizes_of(s))});
+}
+
+void recompute_shared_experts(BlockBuilder& b) {
+    const Shapes& s = b.shapes();
+    const Value input = kNoValue;
+    const bool gathers = regathers_for_shared(b);
+    shared_forward(b, input, gathers && !shared_apart(s) ? gather_over_tp(b, input) : input);
 }
 
 Value experts_backward(BlockBuilder& b, Value outer) {

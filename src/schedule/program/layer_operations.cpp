@@ -66,9 +66,12 @@ Value qk_norm(BlockBuilder& b, Value x) {
     return bytes > 0 ? b.compute(OpKind::kQkNorm, {qk_norm_sums(b, x)}, {passes(s, b, s.stack.kernels.qk_norm, bytes)})
                      : x;
 }
+/// Recomputed by itself from the latents: without the key that heads share, which is kept rotated.
 Value rotate(BlockBuilder& b, Value x) {
     const Shapes& s = b.shapes();
-    const double bytes = 2 * s.t * attention_widths(s).rotated * s.a;
+    const bool is_part = b.phase() == Phase::kRecompute && b.recompute().latent_up;
+    const double width = attention_widths(s).rotated - (is_part ? s.workload.rope_head_size : 0);
+    const double bytes = 2 * s.t * width * s.a;
     return bytes > 0 ? b.compute(OpKind::kRotaryEmbedding, {x}, {passes(s, b, s.stack.kernels.rope, bytes)}) : x;
 }
 
@@ -80,6 +83,17 @@ Value residual(BlockBuilder& b, Value x) {
     const Shapes& s = b.shapes();
     return b.compute(OpKind::kResidualAdd, {x},
                      {models::memory_kernel(3 * s.t_norm * s.h * s.a, s.stack.kernels.residual)});
+}
+
+/// From the latents up to queries, keys and values, once more.
+void project_up(BlockBuilder& b) {
+    const Shapes& s = b.shapes();
+    const std::vector<Linear> projections = projections_of(s);
+    Value x = kNoValue;
+    for (std::size_t i = projections_before_norm(s); i < projections.size(); ++i) {
+        x = b.compute(projections[i].kind, {x}, {linear_forward(s, s.t, projections[i].n, projections[i].k)});
+    }
+    rotate(b, x);
 }
 
 Value attention_inner_forward(BlockBuilder& b, Value x) {
@@ -96,14 +110,19 @@ Value attention_inner_forward(BlockBuilder& b, Value x) {
     return b.compute(OpKind::kAttentionOutput, {x}, {linear_forward(s, s.t, s.h, attention_widths(s).value)});
 }
 
+Value dense_activation(BlockBuilder& b, Value x) {
+    const Shapes& s = b.shapes();
+    const double width = s.workload.intermediate_size / s.tp, tensors = s.workload.gates() + 1;
+    return b.compute(OpKind::kActivation, {x}, {passes(s, b, s.stack.kernels.activation, tensors * s.t * width * s.a)});
+}
+
 Value dense_inner_forward(BlockBuilder& b, Value x) {
     const Shapes& s = b.shapes();
     const double width = s.workload.intermediate_size / s.tp;
     const double gates = s.workload.gates();
     x = gather_over_tp(b, x);
     x = b.compute(OpKind::kGateUpProjection, {x}, {linear_forward(s, s.t, gates * width, s.h)});
-    x = b.compute(OpKind::kActivation, {x},
-                  {passes(s, b, s.stack.kernels.activation, (gates + 1) * s.t * width * s.a)});
+    x = dense_activation(b, x);
     return b.compute(OpKind::kDownProjection, {x}, {linear_forward(s, s.t, s.h, width)});
 }
 
@@ -142,9 +161,8 @@ Value dense_inner_backward(BlockBuilder& b, Value g) {
     const double gates = s.workload.gates();
     g = gather_over_tp(b, g);
     g = linear_backward(b, {OpKind::kDownProjection, s.h, width}, g);
-    g = b.compute(OpKind::kActivation, {g},
-                  {passes(s, b, s.stack.kernels.activation, (gates + 1) * s.t * width * s.a)});
-    const Value saved = saved_input(b, g, s.plan.recompute_expert);
+    g = dense_activation(b, g);
+    const Value saved = saved_input(b, g, b.recompute().expert);
     return linear_backward(b, {OpKind::kGateUpProjection, gates * width, s.h, 1, true}, g, saved, true);
 }
 
@@ -154,7 +172,7 @@ Value attention_inner_backward(BlockBuilder& b, Value g) {
     g = linear_backward(b, {OpKind::kAttentionOutput, s.h, attention_widths(s).value}, g);
     g = attend_backward(b, g);
     g = rotate(b, g);
-    const Value saved = saved_input(b, g, s.plan.recompute_attention);
+    const Value saved = saved_input(b, g, b.recompute().attention);
     const std::vector<Linear> projections = projections_of(s);
     for (std::size_t i = projections.size(); i-- > 0;) {
         g = i + 1 == projections_before_norm(s) ? qk_norm(b, g) : g;
@@ -195,13 +213,22 @@ Value feed_forward_forward(BlockBuilder& b, int layer, Value x) {
 }
 
 Value feed_forward_backward(BlockBuilder& b, int layer, Value gradient) {
-    const models::Plan& plan = b.shapes().plan;
+    const models::Recompute& redone = b.recompute();
     const bool mixture = b.shapes().workload.is_moe_layer(layer);
-    if (plan.recompute_norm) {
+    if (redone.layer) {
+        recompute(b, [&] { attention_forward(b, kNoValue); });
+    }
+    if (redone.norm) {
         recompute(b, [&] { norm(b, OpKind::kFeedForwardNorm, kNoValue); });
     }
-    if (plan.recompute_expert) {
+    if (redone.expert) {
         recompute(b, [&] { mixture ? experts_forward(b, kNoValue) : dense_inner_forward(b, kNoValue); });
+    }
+    if (redone.shared_experts && mixture) {
+        recompute(b, [&] { recompute_shared_experts(b); });
+    }
+    if (redone.activation) {
+        recompute(b, [&] { mixture ? recompute_expert_activation(b) : void(dense_activation(b, kNoValue)); });
     }
     Value g = mixture ? experts_backward(b, gradient) : dense_inner_backward(b, gradient);
     g = norm(b, OpKind::kFeedForwardNorm, g);
@@ -209,12 +236,18 @@ Value feed_forward_backward(BlockBuilder& b, int layer, Value gradient) {
 }
 
 Value attention_backward(BlockBuilder& b, Value gradient) {
-    const models::Plan& plan = b.shapes().plan;
-    if (plan.recompute_norm) {
+    const models::Recompute& redone = b.recompute();
+    if (redone.norm && !redone.layer) {  // the feed-forward's backward has made all of a layer again
         recompute(b, [&] { norm(b, OpKind::kAttentionNorm, kNoValue); });
     }
-    if (plan.recompute_attention) {
+    if (redone.attention && !redone.layer) {
         recompute(b, [&] { attention_inner_forward(b, kNoValue); });
+    }
+    if (redone.latent_up) {
+        recompute(b, [&] { project_up(b); });
+    }
+    if (redone.core_attention) {
+        recompute(b, [&] { attend_core(b, kNoValue); });
     }
     Value g = attention_inner_backward(b, gradient);
     g = norm(b, OpKind::kAttentionNorm, g);

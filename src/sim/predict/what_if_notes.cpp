@@ -37,15 +37,26 @@ void reset(models::Plan& plan) {
     plan.*Field = models::Plan().*Field;
 }
 
+template <auto Part>
+void keep(models::Plan& plan) {
+    plan.recompute.*Part = false;
+}
+
 /// Settings that are not what a plan has without them, and without which step and memory are the same.
 void note_idle_settings(std::vector<std::string>& notes, const models::Inputs& inputs, const PredictOptions& options,
                         const SimulatedStep& step) {
     using models::Plan;
     static constexpr std::pair<const char*, Reset> kSettings[] = {
         {"sequence_parallel", reset<&Plan::sequence_parallel>},
-        {"recompute \"norm\"", reset<&Plan::recompute_norm>},
-        {"recompute \"attention\"", reset<&Plan::recompute_attention>},
-        {"recompute \"expert\"", reset<&Plan::recompute_expert>},
+        {"recompute \"norm\"", keep<&models::Recompute::norm>},
+        {"recompute \"attention\"", keep<&models::Recompute::attention>},
+        {"recompute \"expert\"", keep<&models::Recompute::expert>},
+        {"recompute \"core_attention\"", keep<&models::Recompute::core_attention>},
+        {"recompute \"latent_up\"", keep<&models::Recompute::latent_up>},
+        {"recompute \"activation\"", keep<&models::Recompute::activation>},
+        {"recompute \"shared_experts\"", keep<&models::Recompute::shared_experts>},
+        {"recompute \"layer\"", keep<&models::Recompute::layer>},
+        {"recompute_layers", reset<&Plan::recompute_layers>},
         {"optimizer", reset<&Plan::optimizer>},
         {"dispatch", reset<&Plan::dispatch>},
         {"expert_kernels", reset<&Plan::expert_kernels>},

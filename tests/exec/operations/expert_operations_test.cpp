@@ -50,7 +50,7 @@ void expect_equal(const StepResult& found, const StepResult& expected, const std
 
 std::string text_of(const models::Plan& p) {
     return "ep " + std::to_string(p.ep) + " tp " + std::to_string(p.tp) + (p.sequence_parallel ? " sliced " : " ") +
-           (p.recompute_expert ? "recomputed " : "") + to_string(p.dispatch) + " " + to_string(p.expert_kernels);
+           (p.recompute.expert ? "recomputed " : "") + to_string(p.dispatch) + " " + to_string(p.expert_kernels);
 }
 
 void expect_all_ways_equal(const models::Workload& workload, int ep, const StepResult& expected) {
@@ -84,7 +84,7 @@ TEST(ExpertOperations, give_it_with_experts_split_over_tp_and_with_everything_re
                     models::Plan p = plan_over(ep);
                     p.tp = p.etp = 2;
                     p.sequence_parallel = sliced;
-                    p.recompute_expert = recompute, p.recompute_norm = recompute;
+                    p.recompute.expert = recompute, p.recompute.norm = recompute;
                     p.dispatch = dispatch,
                     p.expert_kernels = recompute ? models::ExpertKernels::kFused : models::ExpertKernels::kLoop;
                     expect_equal(one_step<Fp64>(run_inputs(model(), p, heavy_losses())), on_one_rank(), text_of(p));
@@ -140,7 +140,7 @@ TEST(ExpertOperations, count_what_they_exchange) {
 /// What is recorded with learned routing gives, replayed, the same step bit for bit.
 TEST(ExpertOperations, replay_what_they_recorded) {
     models::Plan p = plan_over(1);
-    p.recompute_expert = true;
+    p.recompute.expert = true;
     const RunInputs run = run_inputs(model(), p, heavy_losses());
     models::RoutingRecord record = uneven_record(run);
     const StepResult learned = one_step<Fp64>(run, [&](TestRank<Fp64>& test) { test.routing.record = &record; });

@@ -86,7 +86,7 @@ void expect_near_double(const models::Workload& workload, double tolerance) {
 
 models::Plan recomputing_plan() {
     models::Plan p = single_plan();
-    p.recompute_norm = p.recompute_attention = p.recompute_expert = true;
+    p.recompute.norm = p.recompute.attention = p.recompute.expert = true;
     return p;
 }
 

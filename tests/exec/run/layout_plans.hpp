@@ -10,7 +10,7 @@ inline models::Workload deep(models::Workload workload) {
 }
 
 inline models::Plan recomputed(models::Plan plan) {
-    plan.recompute_norm = plan.recompute_attention = plan.recompute_expert = true;
+    plan.recompute.norm = plan.recompute.attention = plan.recompute.expert = true;
     return plan;
 }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "../../schedule/recompute_fixture.hpp"
 #include "../exec_fixture.hpp"
 
 namespace auspex::exec {
@@ -10,16 +11,23 @@ namespace {
 
 using namespace exec_fixture;
 
+std::string recomputed_words(const models::Plan& p) {
+    std::string words = p.recompute_layers > 0 ? " of " + std::to_string(p.recompute_layers) + " layers" : "";
+    for (const auto& [word, part] : models::kRecomputeWords) {
+        words += p.recompute.*part ? " " + std::string(word) : "";
+    }
+    return words;
+}
+
 std::string text_of(const RunInputs& run, int rank, const schedule::RankMemory& memory) {
     const models::Plan& p = run.plan;
     const schedule::Block& block = run.program.blocks[memory.use.block];
     const schedule::Operation& op = run.program.operations_of(block)[memory.operation];
     return run.workload.name + " tp " + std::to_string(p.tp) + " pp " + std::to_string(p.pp) + " ep " +
            std::to_string(p.ep) + " dp " + std::to_string(p.dp) + (p.sequence_parallel ? " sliced" : "") +
-           (p.overlap_dp ? " buckets" : "") + (p.recompute_norm ? " norms" : "") +
-           (p.recompute_attention ? " attention" : "") + (p.recompute_expert ? " experts" : "") + " " +
-           to_string(p.schedule) + " " + to_string(p.dispatch) + " " + to_string(p.expert_kernels) + ", rank " +
-           std::to_string(rank) + ": predicted to peak in " + to_string(block.kind) + " at " +
+           (p.overlap_dp ? " buckets" : "") + recomputed_words(p) + " " + to_string(p.schedule) + " " +
+           to_string(p.dispatch) + " " + to_string(p.expert_kernels) + ", rank " + std::to_string(rank) +
+           ": predicted to peak in " + to_string(block.kind) + " at " +
            schedule::operation_name(operation_name_index(op.kind, op.phase)) + " of layer " + std::to_string(op.layer);
 }
 
@@ -50,7 +58,7 @@ void expect_predicted_memory(const models::Workload& workload, const models::Pla
     }
 }
 
-models::Plan random_plan(Rng& rng, bool mixture) {
+models::Plan random_plan(Rng& rng, const models::Workload& w, bool mixture) {
     const auto coin = [&] { return rng.below(2) == 1; };
     models::Plan p = single_plan();
     p.tp = p.etp = coin() ? 2 : 1;
@@ -64,7 +72,7 @@ models::Plan random_plan(Rng& rng, bool mixture) {
     if (is_v_shaped(p.schedule)) {
         p.micro_batches = 4;
     }
-    p.recompute_norm = coin(), p.recompute_attention = coin(), p.recompute_expert = coin();
+    testing_plans::draw_recompute(rng, w, p);
     constexpr models::OptimizerSharding kOptimizers[] = {models::OptimizerSharding::kReplicated,
                                                          models::OptimizerSharding::kSharded,
                                                          models::OptimizerSharding::kEpAware};
@@ -109,7 +117,7 @@ void check_random_runs(bool mixture) {
     for (std::uint64_t seed = 0; seed < 120; ++seed) {
         Rng rng(seed);
         models::Workload w = random_model(rng, mixture);
-        models::Plan p = random_plan(rng, mixture);
+        models::Plan p = random_plan(rng, w, mixture);
         w.global_aux_loss = w.global_aux_loss && !is_v_shaped(p.schedule);
         const bool uneven = mixture && rng.below(2) == 1;
         if (rng.below(2) == 1) {

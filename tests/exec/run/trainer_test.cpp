@@ -89,7 +89,7 @@ std::vector<models::Plan> layouts() {
                                     plan_of(1, 1, 1, 2), plan_of(2, 2, 2, 1), plan_of(1, 1, 4, 2)};
     plans[2].dispatch = models::Dispatch::kAllGatherReduceScatter,
     plans[2].expert_kernels = models::ExpertKernels::kLoop;
-    plans[3].sequence_parallel = true, plans[3].recompute_expert = true;
+    plans[3].sequence_parallel = true, plans[3].recompute.expert = true;
     plans[4].optimizer = models::OptimizerSharding::kSharded;
     return plans;
 }

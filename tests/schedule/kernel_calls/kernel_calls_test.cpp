@@ -77,7 +77,7 @@ std::vector<Made> all_ways() {
                     models::Plan p = moe_plan(dispatch, kernels, !dense && (way & 1) != 0 ? 2 : 1);
                     p.tp = (way & 2) != 0 ? 2 : 1;
                     p.sequence_parallel = (way & 6) == 6;
-                    p.recompute_attention = p.recompute_expert = p.recompute_norm = (way & 8) != 0;
+                    p.recompute.attention = p.recompute.expert = p.recompute.norm = (way & 8) != 0;
                     p.pp = (way & 4) != 0 ? 2 : 1;
                     p.optimizer =
                         (way & 8) != 0 ? models::OptimizerSharding::kEpAware : models::OptimizerSharding::kReplicated;
@@ -198,7 +198,7 @@ TEST(KernelCalls, every_operation_that_computes_has_calls_and_their_sizes_are_fi
 
 TEST(KernelCalls, losses_are_counted_forward_and_not_when_recomputed) {
     models::Plan p = moe_plan(models::Dispatch::kAllToAll, models::ExpertKernels::kGrouped, 1);
-    p.recompute_expert = true;
+    p.recompute.expert = true;
     const Made made("toy-moe", p);
     const auto forward = first_calls(made, OpKind::kRouterTopK, Phase::kForward);
     const auto again = first_calls(made, OpKind::kRouterTopK, Phase::kRecompute);
@@ -330,7 +330,7 @@ TEST(KernelCalls, far_from_products_are_weights_their_gradients_twice_and_what_t
     EXPECT_EQ(far_bytes(Phase::kForward), weights + made);
     EXPECT_EQ(far_bytes(Phase::kBackwardInput), weights);
     EXPECT_EQ(far_bytes(Phase::kBackwardWeight), 2 * weights + input);
-    p.recompute_expert = p.recompute_norm = true;
+    p.recompute.expert = p.recompute.norm = true;
     EXPECT_EQ(far_bytes(Phase::kForward), weights);
     EXPECT_EQ(far_bytes(Phase::kRecompute), weights);
     EXPECT_EQ(far_bytes(Phase::kBackwardWeight), 2 * weights);

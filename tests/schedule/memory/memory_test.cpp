@@ -109,7 +109,7 @@ TEST(StageMemory, recompute_never_raises_what_is_kept) {
     for (std::uint64_t seed = 4'200; seed < 4'300; ++seed) {
         Case c = random_case(seed, false);
         for (bool models::Plan::*choice :
-             {&models::Plan::recompute_norm, &models::Plan::recompute_attention, &models::Plan::recompute_expert}) {
+             {&models::Plan::recompute.norm, &models::Plan::recompute.attention, &models::Plan::recompute.expert}) {
             c.plan.*choice = false;
             const Memories kept(c);
             c.plan.*choice = true;
@@ -126,9 +126,9 @@ TEST(StageMemory, recompute_lowers_the_peak_of_deep_stages) {
     for (const char* name : {"mula-7b-a1b", "mula-20b-a2b", "mula-100b-a7b", "llama3-70b"}) {
         models::Plan p = plan(name);
         double before = std::numeric_limits<double>::infinity();
-        p.recompute_norm = p.recompute_attention = p.recompute_expert = false;
+        p.recompute.norm = p.recompute.attention = p.recompute.expert = false;
         for (bool models::Plan::*choice :
-             {&models::Plan::recompute_expert, &models::Plan::recompute_attention, &models::Plan::recompute_norm}) {
+             {&models::Plan::recompute.expert, &models::Plan::recompute.attention, &models::Plan::recompute.norm}) {
             const double peak = memories(workload(name), p).peak();
             EXPECT_LT(peak, before) << name;
             before = peak;
@@ -179,7 +179,7 @@ TEST(StageMemory, context_parallelism_keeps_the_keys_and_values_of_the_whole_seq
     const models::Workload model = workload("llama3-70b");
     models::Plan p = plan("llama3-70b");
     p.micro_batches = 1, p.tp = 1, p.dp = 2;
-    p.sequence_parallel = p.recompute_attention = false;
+    p.sequence_parallel = p.recompute.attention = false;
     p.etp_given = false;
     const double whole = label(memories(model, p).of(3), "activations");
     p.cp = 2;
@@ -215,7 +215,7 @@ TEST(StageMemory, the_masks_of_the_loop_cover_the_gathered_tokens_or_with_all_to
     models::Workload model = workload("toy-moe");
     model.num_experts = 512, model.expert_size = 8;
     models::Plan p = plan("toy-ep2-dp2");
-    p.micro_batches = 1, p.expert_kernels = models::ExpertKernels::kLoop, p.recompute_expert = false;
+    p.micro_batches = 1, p.expert_kernels = models::ExpertKernels::kLoop, p.recompute.expert = false;
     const double t = 64, k = model.top_k, mask = t * k * 512 * 8;
     p.dispatch = models::Dispatch::kAllToAll;
     EXPECT_EQ(label(memories(model, p).of(0), "workspace"), mask + t * k * (model.hidden_size * 2 + 8));
@@ -269,7 +269,7 @@ TEST(StageMemory, mula_7b_with_replicated_states_and_mula_220b_on_one_stage_do_n
 models::Plan four_replicas() {
     models::Plan p = plan("mula-1b");
     p.dp = 4, p.pp = 1, p.micro_batches = 2;
-    p.recompute_norm = p.recompute_attention = p.recompute_expert = false;
+    p.recompute.norm = p.recompute.attention = p.recompute.expert = false;
     p.gradient_bytes = 4;
     p.optimizer = models::OptimizerSharding::kReplicated;
     return p;

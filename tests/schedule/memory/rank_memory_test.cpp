@@ -87,7 +87,7 @@ TEST(RankMemory, a_tiny_mixture_by_hand) {
 
 TEST(RankMemory, a_tiny_mixture_made_again_by_hand) {
     models::Plan p = tiny_plan();
-    p.recompute_norm = p.recompute_attention = p.recompute_expert = true;
+    p.recompute.norm = p.recompute.attention = p.recompute.expert = true;
     const RankMemory m = Ranks(tiny_mixture(), p).of(0);
     EXPECT_EQ(peak(m, kActivations), 4 * 256U + 256 + 256);
     // As kept above less the input, now workspace; on top the backward.

@@ -67,15 +67,15 @@ TEST(StageCourse, most_of_all_passes_is_the_peak_and_kinds_of_activations_sum_to
 TEST(StageCourse, kinds_of_activations_are_what_recomputation_takes_away) {
     const models::Workload model = workload("mula-7b-a1b");
     models::Plan p = plan("mula-7b-a1b");
-    p.recompute_norm = p.recompute_attention = p.recompute_expert = false;
+    p.recompute.norm = p.recompute.attention = p.recompute.expert = false;
     const StageCourse nothing = Courses({model, resolve_plan(p, model, 0), stack("optimus")}).of(0);
     for (const char* kind : {"inputs", "norm", "attention", "expert"}) {
         EXPECT_GT(of(nothing.kept, kind), 0) << kind;
     }
-    p.recompute_attention = true;
+    p.recompute.attention = true;
     const StageCourse attention = Courses({model, resolve_plan(p, model, 0), stack("optimus")}).of(0);
     EXPECT_EQ(of(attention.kept, "attention"), 0);
-    p.recompute_norm = p.recompute_expert = true;
+    p.recompute.norm = p.recompute.expert = true;
     const StageCourse all = Courses({model, resolve_plan(p, model, 0), stack("optimus")}).of(0);
     EXPECT_EQ(of(all.kept, "norm"), 0);
     EXPECT_EQ(of(all.kept, "expert"), 0);

@@ -50,7 +50,7 @@ TEST(Communication, an_moe_layer_gathers_and_scatters_t_ep_h_a_bytes_six_times_w
     // 8 weights (4 bytes) and indices (8 bytes) a token, the scatter of their gradients those of K weights.
     for (const bool recompute : {true, false}) {
         models::Plan p = plan("mula-220b-a10b");
-        p.recompute_expert = recompute;
+        p.recompute.expert = recompute;
         const Built b = built(workload("mula-220b-a10b"), p);
         const double tokens = 12 * 2048.0, row = 3072 * 2.0, choices = 8 * 12.0, weights = 8 * 4.0;
         const double layers = 8, micro_batches = 8;
@@ -98,7 +98,7 @@ TEST(Communication, sequence_parallelism_replaces_each_sum_by_a_scatter_and_a_ga
     // Megatron: 2 gathers and 2 scatters forward; backward the same, and one more gather of each half's saved input for
     // its weight gradients. Recompute of a half gathers that input anyway, so the number stays 6.
     models::Plan p = plan("llama3-70b");
-    p.recompute_attention = p.recompute_expert = false;
+    p.recompute.attention = p.recompute.expert = false;
     const Built b = built(workload("llama3-70b"), p);
     auto sums = communications(b.program, 3);
     const double buffer = 8192 * 8192 * 2.0, layers = 10, micro_batches = 32;
@@ -108,7 +108,7 @@ TEST(Communication, sequence_parallelism_replaces_each_sum_by_a_scatter_and_a_ga
         EXPECT_DOUBLE_EQ(sums[kind].bytes, micro_batches * layers * calls * buffer);
     }
     for (const bool attention : {true, false}) {
-        p.recompute_attention = attention, p.recompute_expert = true;
+        p.recompute.attention = attention, p.recompute.expert = true;
         const Built again = built(workload("llama3-70b"), p);
         EXPECT_EQ(communications(again.program, 3)[OpKind::kTpAllGather].calls, micro_batches * layers * 6);
     }

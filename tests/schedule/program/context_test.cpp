@@ -59,7 +59,7 @@ struct Built {
 models::Plan plan_of_cp(int cp) {
     models::Plan p = plan("llama3-70b");
     p.tp = 1, p.cp = cp, p.dp = cp, p.pp = 1, p.ep = 1, p.micro_batches = 1;
-    p.etp_given = p.sequence_parallel = p.recompute_attention = p.recompute_norm = p.recompute_expert = false;
+    p.etp_given = p.sequence_parallel = p.recompute.attention = p.recompute.norm = p.recompute.expert = false;
     p.optimizer = models::OptimizerSharding::kReplicated;
     return p;
 }

@@ -30,7 +30,7 @@ double recomputed_token_flop(const models::Workload& model, const models::Plan& 
     const models::TokenFlop token = count_token_flop(model);
     const double attention = token.attention_projections + token.attention_scores;
     const double feed_forward = token.dense_feed_forward + token.router + token.experts + token.shared_experts;
-    return (plan.recompute_attention ? attention : 0) + (plan.recompute_expert ? feed_forward : 0);
+    return (plan.recompute.attention ? attention : 0) + (plan.recompute.expert ? feed_forward : 0);
 }
 
 void expect_closed_form(const Case& c, const std::string& name) {
@@ -65,7 +65,7 @@ TEST(ProgramFlop, recomputing_norms_alone_adds_no_flop_and_the_two_other_kinds_a
         Case c{model, resolve_plan(plan(plan_name), model, 0), stack("optimus")};
         const models::Layout layout = layout_of(c.plan);
         const auto recomputed = [&](bool norm, bool attention, bool expert) {
-            c.plan.recompute_norm = norm, c.plan.recompute_attention = attention, c.plan.recompute_expert = expert;
+            c.plan.recompute.norm = norm, c.plan.recompute.attention = attention, c.plan.recompute.expert = expert;
             return flop_of(c, layout).recomputed;
         };
         EXPECT_EQ(recomputed(true, false, false), 0) << plan_name;

@@ -21,7 +21,7 @@ Program paired_plan(models::ScheduleKind kind, int tp) {
     p.pp = kind == models::ScheduleKind::k1f1b ? 1 : 2;
     p.dp = 1, p.ep = 4, p.tp = p.etp = tp, p.micro_batches = 6, p.stage_layers.clear();
     p.stages = models::StageDeal::kEven;
-    p.recompute_norm = p.recompute_attention = p.recompute_expert = false;
+    p.recompute.norm = p.recompute.attention = p.recompute.expert = false;
     p.overlap_ep = true;
     const models::Plan resolved = resolve_plan(p, w, 0);
     return build_program(w, resolved, overlapping_stack("bare"), rank_grid(resolved, tiles_of(resolved)));

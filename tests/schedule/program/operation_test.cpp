@@ -49,7 +49,7 @@ struct Built {
 models::Plan toy_plan(models::Dispatch dispatch, models::ExpertKernels kernels) {
     models::Plan p = plan("toy-ep2-dp2");
     p.dispatch = dispatch, p.expert_kernels = kernels;
-    p.recompute_norm = p.recompute_attention = p.recompute_expert = false;
+    p.recompute.norm = p.recompute.attention = p.recompute.expert = false;
     return p;
 }
 

@@ -47,7 +47,7 @@ struct Built {
 models::Plan toy(int tp, bool sequence_parallel = false) {
     models::Plan p = plan("toy-ep2-dp2");
     p.tp = tp, p.sequence_parallel = sequence_parallel;
-    p.recompute_norm = p.recompute_attention = p.recompute_expert = false;
+    p.recompute.norm = p.recompute.attention = p.recompute.expert = false;
     return p;
 }
 
@@ -56,7 +56,7 @@ TEST(QkNorm, where_tp_splits_the_width_sums_of_each_token_meet_before_the_norm) 
     const double t = 64, normed = 2 * 64, a = 2;
     for (const int tp : {1, 2, 4}) {
         models::Plan p = toy(tp);
-        p.recompute_attention = true;
+        p.recompute.attention = true;
         const Built b(workload("toy-moe"), p, stack("optimus"));
         int norms = 0, sums = 0;
         const std::vector<Operation>& ops = b.program.operations;
@@ -100,7 +100,7 @@ TEST(Carries, a_saved_input_is_gathered_once_more_for_each_half_that_is_not_reco
         for (const bool recompute : {false, true}) {
             models::Plan p = toy(2, true);
             p.dispatch = sent ? models::Dispatch::kAllToAll : models::Dispatch::kAllGatherReduceScatter;
-            p.recompute_attention = p.recompute_expert = recompute;
+            p.recompute.attention = p.recompute.expert = recompute;
             const Built b(workload("toy-moe"), p, stack("optimus"));
             const auto saved = b.all(Carries::kSavedInput);
             EXPECT_EQ(saved.size(), recompute ? 0U : sent ? 8U : 4U);

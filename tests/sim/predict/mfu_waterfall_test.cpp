@@ -62,14 +62,14 @@ TEST(MfuWaterfall, holds_for_plans_of_all_kinds) {
         const auto has = [&](const char* cause) {
             return std::ranges::find(p.waterfall, cause, &WaterfallRow::cause) != p.waterfall.end();
         };
-        const bool recomputes = inputs.plan.recompute_norm || inputs.plan.recompute_expert;
+        const bool recomputes = inputs.plan.recompute.norm || inputs.plan.recompute.expert;
         EXPECT_EQ(has("recompute"), recomputes);
         EXPECT_EQ(has("bubble"), inputs.plan.pp > 1);
     };
     expect_with([](models::Inputs&) {});
     expect_with([](models::Inputs& inputs) {
         models::Plan& plan = inputs.plan;
-        plan.recompute_norm = plan.recompute_attention = plan.recompute_expert = false;
+        plan.recompute.norm = plan.recompute.attention = plan.recompute.expert = false;
     });
     expect_with([](models::Inputs& inputs) {
         inputs.plan.schedule = models::ScheduleKind::kInterleaved1f1b;

@@ -274,7 +274,7 @@ TEST(Predict, passes_side_by_side_hide_what_tokens_take_between_nodes) {
     models::Inputs inputs = shipped_inputs("deepseek-v3", "deepseek-v3", "bare");
     inputs.plan.schedule = models::ScheduleKind::kDualPipeV;
     inputs.plan.pp = 8, inputs.plan.dp = 1, inputs.plan.virtual_stages = 2, inputs.plan.micro_batches = 32;
-    inputs.plan.recompute_norm = inputs.plan.recompute_attention = inputs.plan.recompute_expert = false;
+    inputs.plan.recompute.norm = inputs.plan.recompute.attention = inputs.plan.recompute.expert = false;
     const auto losses = [&inputs](bool overlaps) {
         inputs.plan.overlap_ep = overlaps;
         return predict(inputs, {}).prediction.losses;
@@ -294,7 +294,7 @@ TEST(Predict, an_update_that_waits_for_no_other_stage_lets_steps_overlap) {
     inputs.machine = testing_plans::machine("dgx-a100");
     inputs.plan.pp = 8, inputs.plan.virtual_stages = 1, inputs.plan.micro_batches = 24, inputs.plan.dp = 1;
     inputs.plan.stages = models::StageDeal::kEven, inputs.plan.stage_layers.clear();
-    inputs.plan.recompute_norm = inputs.plan.recompute_attention = inputs.plan.recompute_expert = false;
+    inputs.plan.recompute.norm = inputs.plan.recompute.attention = inputs.plan.recompute.expert = false;
     for (const models::ScheduleKind kind : {models::ScheduleKind::k1f1b, models::ScheduleKind::kZbH2}) {
         inputs.plan.schedule = kind;
         inputs.plan.post_validation = false;

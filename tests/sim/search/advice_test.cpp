@@ -85,8 +85,8 @@ TEST(Advice, names_recompute_and_interleaving_of_a_large_job_and_what_the_stack_
     const Advice advice = advise(inputs, p);
     const HelpfulPlan* const recompute = change_of(advice, "recompute");
     ASSERT_NE(recompute, nullptr);
-    EXPECT_FALSE(recompute->plan.recompute_norm || recompute->plan.recompute_attention ||
-                 recompute->plan.recompute_expert);
+    EXPECT_FALSE(recompute->plan.recompute.norm || recompute->plan.recompute.attention ||
+                 recompute->plan.recompute.expert);
     EXPECT_GT(recompute->gain, 0.1);
     const HelpfulPlan* const schedule = change_of(advice, "schedule");
     ASSERT_NE(schedule, nullptr);
@@ -121,9 +121,9 @@ TEST(Advice, of_a_field_it_is_the_best_of_all_its_values) {
     for (unsigned set = 0; set < 8; ++set) {
         models::Plan plan = inputs.plan;
         plan.dp = 8;
-        plan.recompute_norm = (set & 1) != 0;
-        plan.recompute_attention = (set & 2) != 0;
-        plan.recompute_expert = (set & 4) != 0;
+        plan.recompute.norm = (set & 1) != 0;
+        plan.recompute.attention = (set & 2) != 0;
+        plan.recompute.expert = (set & 4) != 0;
         least_s = std::min(least_s, step_s(inputs, plan));
     }
     ASSERT_NE(change_of(advice, "recompute"), nullptr);
@@ -139,9 +139,9 @@ TEST(Advice, of_a_step_that_takes_long_to_play_it_is_the_best_of_all_values_too)
     double least_s = p.step_time_s, least_deal_s = p.step_time_s;
     for (unsigned set = 0; set < 8; ++set) {
         models::Plan plan = inputs.plan;
-        plan.recompute_norm = (set & 1) != 0;
-        plan.recompute_attention = (set & 2) != 0;
-        plan.recompute_expert = (set & 4) != 0;
+        plan.recompute.norm = (set & 1) != 0;
+        plan.recompute.attention = (set & 2) != 0;
+        plan.recompute.expert = (set & 4) != 0;
         models::Inputs changed = inputs;
         changed.plan = plan;
         const bool fits = predict::predict(changed, {.sensitivity = false}).prediction.memory.fits;
@@ -173,7 +173,7 @@ TEST(Advice, one_after_another_each_is_played_with_those_before_it) {
     }
     const models::Plan& last = advice.one_after_another.back().plan;
     EXPECT_EQ(last.schedule, models::ScheduleKind::kInterleaved1f1b);
-    EXPECT_FALSE(last.recompute_expert);
+    EXPECT_FALSE(last.recompute.expert);
 }
 
 TEST(Advice, what_trains_in_another_precision_says_so_and_is_on_no_path) {
@@ -212,7 +212,7 @@ TEST(Advice, what_does_not_fit_is_said_so_and_a_plan_that_does_not_is_made_to_fi
     EXPECT_LE(had->memory_peak_bytes, 40e9);
     EXPECT_LT(too_large->step_time_s, had->step_time_s);
 
-    inputs.plan.recompute_norm = inputs.plan.recompute_attention = inputs.plan.recompute_expert = false;
+    inputs.plan.recompute.norm = inputs.plan.recompute.attention = inputs.plan.recompute.expert = false;
     const predict::Prediction unfit = predicted(inputs, 768);
     ASSERT_FALSE(unfit.memory.fits);
     const Advice rescue = advise(inputs, unfit);

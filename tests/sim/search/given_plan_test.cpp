@@ -42,7 +42,7 @@ std::uint64_t faster_than(const SearchResult& all, Picoseconds step) {
 /// Of the space: those of the plan file that differ in the field named.
 std::vector<models::Inputs> given_plans() {
     std::vector<models::Inputs> list(6, inputs_with(64e9));
-    list[1].plan.recompute_attention = true;
+    list[1].plan.recompute.attention = true;
     list[2].plan.pp = 2;
     list[3].plan.ep = 4, list[3].plan.tp = 2;
     list[4].plan.pp = 2, list[4].plan.stages = models::StageDeal::kWithHead;
@@ -77,7 +77,7 @@ TEST(GivenPlan, has_the_place_that_playing_all_plans_gives) {
 TEST(GivenPlan, by_a_draw_is_within_certain_limits_and_mostly_within_the_interval) {
     const SpaceRequest request = small_request();
     models::Inputs inputs = inputs_with(64e9);
-    inputs.plan.recompute_norm = inputs.plan.recompute_attention = inputs.plan.recompute_expert = true;
+    inputs.plan.recompute.norm = inputs.plan.recompute.attention = inputs.plan.recompute.expert = true;
     const SearchResult all = search_plans(inputs, request, {.exhaustive = true, .checks = 0});
     const SearchResult found = search_plans(inputs, request, {.checks = 0});
     const RankedPlan best = ranked_plan(inputs, found.best.front(), 0);

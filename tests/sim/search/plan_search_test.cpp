@@ -67,7 +67,7 @@ TEST(PlanSearch, finds_the_best_of_the_plans_that_pass_a_filter) {
         options.top = 100'000;
         options.checks = 0;
         std::vector<EvaluatedPlan> passing = search_plans(inputs, request, options).best;
-        const auto passes = [](const models::Plan& plan) { return !plan.recompute_attention && plan.pp % 2 == 1; };
+        const auto passes = [](const models::Plan& plan) { return !plan.recompute.attention && plan.pp % 2 == 1; };
         std::erase_if(passing,
                       [&](const EvaluatedPlan& plan) { return !passes(plan_of(plan.candidate, inputs.plan)); });
         request.filter = {"odd stages", [&](const models::Machine&, const models::Workload&, const models::Plan& plan) {

@@ -16,7 +16,7 @@ inline models::Inputs inputs_of(const std::string& machine, const std::string& s
     };
     models::Inputs inputs = models::load_inputs(load("machines/" + machine), load("stacks/" + stack),
                                                 load("workloads/" + workload), load("plans/mula-7b-a1b"));
-    inputs.plan.recompute_norm = inputs.plan.recompute_attention = inputs.plan.recompute_expert = false;
+    inputs.plan.recompute.norm = inputs.plan.recompute.attention = inputs.plan.recompute.expert = false;
     return inputs;
 }
 

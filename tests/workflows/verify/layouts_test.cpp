@@ -111,7 +111,7 @@ TEST(VerifyLayouts, plans_say_what_the_layout_says) {
         EXPECT_EQ(to_string(plan.expert_kernels), std::string(layout.kernels));
         EXPECT_EQ(plan.weight_bytes, 4);
         EXPECT_EQ(plan.gradient_bytes, 4);
-        EXPECT_EQ(plan.recompute_norm + plan.recompute_attention + plan.recompute_expert,
+        EXPECT_EQ(plan.recompute.norm + plan.recompute.attention + plan.recompute.expert,
                   static_cast<int>(layout.recompute.size()));
         EXPECT_EQ(plan.overlap_dp + plan.overlap_pp, static_cast<int>(layout.overlap.size()));
     }

@@ -64,7 +64,7 @@ Candidate candidate_of(const PlanSpace& space, const models::Plan& p) {
     c.optimizer = p.optimizer;
     c.dispatch = p.dispatch;
     c.expert_kernels = p.expert_kernels;
-    c.recompute = bits({p.recompute_norm, p.recompute_attention, p.recompute_expert});
+    c.recompute = recompute_mask(p);
     c.overlap = bits({p.overlap_tp, p.overlap_ep, p.overlap_dp, p.overlap_pp});
     c.sequence_parallel = p.sequence_parallel;
     return c;

@@ -33,6 +33,7 @@ models::Plan short_plan(const Candidate& c, const models::Plan& base, const mode
     plan.routing = {};
     plan.stages = models::StageDeal::kEven;
     plan.stage_layers.clear();
+    plan.recompute_layers = 0;
     const int experts_replica = c.ep * c.etp, dense_replica = c.tp * c.cp;
     plan.dp = std::lcm(experts_replica, dense_replica) / experts_replica;
     return resolve_plan(plan, model, 0);
@@ -106,19 +107,25 @@ LayerCosts costs_of(const models::Inputs& inputs, const Candidate& candidate) {
     const auto program_with = [&](const models::Plan& plan) {
         return schedule::build_program(model, plan, inputs.stack, rank_grid(plan, tiles_of(plan)));
     };
-    const models::Plan plan = short_plan(candidate, inputs.plan, model, models::ScheduleKind::k1f1b);
+    const models::Plan kept_plan = short_plan(candidate, inputs.plan, model, models::ScheduleKind::k1f1b);
+    models::Plan plan = kept_plan;
+    if (candidate.recompute == kRecomputeAsGiven && inputs.plan.recompute_layers > 0) {
+        plan.recompute = {};  // of time at least as if no layer were recomputed, of memory as if all were
+    }
     const schedule::Program program = program_with(plan);
     LayerCosts costs;
     costs.forward = pass_costs(inputs, model, plan, program, BlockKind::kForward);
     costs.backward = pass_costs(inputs, model, plan, program, BlockKind::kBackward);
     if (splits_backward(candidate.schedule)) {
-        const models::Plan split = short_plan(candidate, inputs.plan, model, models::ScheduleKind::kZbH1);
+        models::Plan split = short_plan(candidate, inputs.plan, model, models::ScheduleKind::kZbH1);
+        split.recompute = plan.recompute;
         const schedule::Program in_parts = program_with(split);
         costs.input = pass_costs(inputs, model, split, in_parts, BlockKind::kBackwardInput);
         costs.weight = pass_costs(inputs, model, split, in_parts, BlockKind::kBackwardWeight);
     }
+    const schedule::Program keeping = program_with(kept_plan);
     for (const int layer : {1, plan.pp - 2}) {
-        const auto kept = static_cast<double>(kept_bytes(model, plan, inputs.stack, program, layer));
+        const auto kept = static_cast<double>(kept_bytes(model, kept_plan, inputs.stack, keeping, layer));
         (model.is_moe_layer(layer) ? costs.experts_kept_bytes : costs.dense_kept_bytes) = kept;
     }
     return costs;

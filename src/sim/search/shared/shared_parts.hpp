@@ -107,7 +107,7 @@ class HelperParts final : public PartSource {
     SearchBoard* board_ = nullptr;
     std::deque<std::uint64_t> given_;
     std::set<std::uint64_t> begun_;  ///< all that were ever given
-    std::uint64_t idle_ = 0;  ///< threads that wait
+    std::uint64_t idle_ = 0;         ///< threads that wait
     bool has_news_ = false, is_answered_ = true, got_nothing_ = false;
 };
 

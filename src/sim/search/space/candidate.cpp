@@ -17,9 +17,12 @@ models::Plan plan_of(const Candidate& c, const models::Plan& base) {
     plan.optimizer = c.optimizer;
     plan.dispatch = c.dispatch;
     plan.expert_kernels = c.expert_kernels;
-    plan.recompute_norm = (c.recompute & kRecomputeNorm) != 0;
-    plan.recompute_attention = (c.recompute & kRecomputeAttention) != 0;
-    plan.recompute_expert = (c.recompute & kRecomputeExpert) != 0;
+    if ((c.recompute & kRecomputeAsGiven) == 0) {
+        plan.recompute = {.norm = (c.recompute & kRecomputeNorm) != 0,
+                          .attention = (c.recompute & kRecomputeAttention) != 0,
+                          .expert = (c.recompute & kRecomputeExpert) != 0};
+        plan.recompute_layers = 0;
+    }
     plan.overlap_tp = (c.overlap & kOverlapTp) != 0;
     plan.overlap_ep = (c.overlap & kOverlapEp) != 0;
     plan.overlap_dp = (c.overlap & kOverlapDp) != 0;
@@ -29,6 +32,16 @@ models::Plan plan_of(const Candidate& c, const models::Plan& base) {
         plan.rank_order = kRankOrders[c.rank_order];
     }
     return plan;
+}
+
+std::uint8_t recompute_mask(const models::Plan& plan) {
+    const models::Recompute& r = plan.recompute;
+    const models::Recompute whole{.norm = r.norm, .attention = r.attention, .expert = r.expert};
+    if (r != whole || plan.recompute_layers > 0) {
+        return kRecomputeAsGiven;
+    }
+    return static_cast<std::uint8_t>((r.norm ? kRecomputeNorm : 0) | (r.attention ? kRecomputeAttention : 0) |
+                                     (r.expert ? kRecomputeExpert : 0));
 }
 
 models::StageDeal named_deal(const models::Plan& plan, const models::Workload& workload) {

@@ -10,6 +10,8 @@ namespace auspex::search {
 
 /// Bits of Candidate::recompute and Candidate::overlap.
 inline constexpr std::uint8_t kRecomputeNorm = 1, kRecomputeAttention = 2, kRecomputeExpert = 4, kRecomputeAll = 7;
+/// Alone: as the given plan has it, which names parts of these, or layers.
+inline constexpr std::uint8_t kRecomputeAsGiven = 8;
 inline constexpr std::uint8_t kOverlapTp = 1, kOverlapEp = 2, kOverlapDp = 4, kOverlapPp = 8;
 
 /// A plan of a space in few bytes: the fields that vary.
@@ -31,6 +33,8 @@ inline constexpr std::array<std::array<models::Axis, 4>, 2> kRankOrders{
     {{models::Axis::kDp, models::Axis::kPp, models::Axis::kEp, models::Axis::kTp},
      {models::Axis::kPp, models::Axis::kDp, models::Axis::kEp, models::Axis::kTp}}};
 
+/// Bits of what a plan recomputes.
+[[nodiscard]] std::uint8_t recompute_mask(const models::Plan& plan);
 /// The base plan with the candidate's fields; what does not vary (precision, routing, placement) is the base's, and so
 /// are layers that it lists.
 [[nodiscard]] models::Plan plan_of(const Candidate& candidate, const models::Plan& base);

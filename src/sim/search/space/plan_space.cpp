@@ -240,13 +240,15 @@ std::uint8_t PlanSpace::overlappable(const Candidate& c) const {
 }
 
 std::vector<std::uint8_t> PlanSpace::recomputes() const {
-    const models::Plan& base = inputs_.plan;
+    const std::uint8_t given = recompute_mask(inputs_.plan);
     if (!is_free("recompute")) {
-        return {static_cast<std::uint8_t>((base.recompute_norm ? kRecomputeNorm : 0) |
-                                          (base.recompute_attention ? kRecomputeAttention : 0) |
-                                          (base.recompute_expert ? kRecomputeExpert : 0))};
+        return {given};
     }
-    return subsets(kRecomputeAll);
+    std::vector<std::uint8_t> masks = subsets(kRecomputeAll);
+    if (given == kRecomputeAsGiven) {
+        masks.push_back(given);
+    }
+    return masks;
 }
 
 std::vector<std::uint8_t> PlanSpace::overlaps(const Candidate& c) const {

@@ -317,9 +317,10 @@ void expert_weight_gradients(models::ExpertKernels kernels, const ExpertShape& s
     });
 }
 
-#define AUSPEX_INSTANTIATE_FORWARD(V)                                                                              \
-    template void expert_forward<V>(models::ExpertKernels, const ExpertShape&, const V*, const ExpertForward<V>&); \
-    template void expert_backward<V>(models::ExpertKernels, const ExpertShape&, const V*, const ExpertBackward<V>&);
+#define AUSPEX_INSTANTIATE_FORWARD(V)                                                                                \
+    template void expert_forward<V>(models::ExpertKernels, const ExpertShape&, const V*, const ExpertForward<V>&);   \
+    template void expert_backward<V>(models::ExpertKernels, const ExpertShape&, const V*, const ExpertBackward<V>&); \
+    template void expert_activation<V>(models::ExpertKernels, std::size_t, std::size_t, const V*, V*);
 #define AUSPEX_INSTANTIATE(V, R)                                                                                 \
     AUSPEX_INSTANTIATE_FORWARD(V)                                                                                \
     template void loop_backward<V, R>(const ExpertShape&, const Assignment&, const V*, const ExpertBackward<V>&, \

@@ -80,7 +80,6 @@ struct Plan {
     bool post_validation = false;  ///< the optimizer's update waits for no other stage (arXiv:2401.10241, section 4)
     Recompute recompute;
     int recompute_layers = 0;  ///< of a virtual stage, the first, `recompute` holds for; 0: for all of them
-    int offload_layers = 0;    ///< of a virtual stage, the first: what they keep waits in the host's memory
     std::string precision = "bf16";
     Fp8 fp8 = Fp8::kNone;       ///< operands of products with weights, but for router and LM head
     double weight_bytes = 2;    ///< of a parameter, by precision

@@ -95,8 +95,6 @@ bool is_bound(const Operation& op, const Block& block) {
         case OpKind::kTokensToHeads:
         case OpKind::kAttentionOfOthers:
         case OpKind::kHeadsToTokens:
-        case OpKind::kCopyToHost:
-        case OpKind::kCopyFromHost:
         case OpKind::kPredictionInput:
         case OpKind::kRouterBiasUpdate:
         case OpKind::kCount: return false;

@@ -64,8 +64,6 @@ constexpr std::array<const char*, static_cast<std::size_t>(OpKind::kCount)> kOpN
                                                                                      "optimizer_update",
                                                                                      "parameter_gather_experts",
                                                                                      "parameter_gather_dense",
-                                                                                     "copy_to_host",
-                                                                                     "copy_from_host",
                                                                                      "prediction_input",
                                                                                      "router_bias_update",
                                                                                      "world_all_reduce",
@@ -79,7 +77,7 @@ const char* to_string(OpKind kind) {
 }
 
 const char* to_string(Stream stream) {
-    static constexpr std::array<const char*, kStreamCount> kNames{"compute", "tp", "ep", "dp", "pp", "cp", "host"};
+    static constexpr std::array<const char*, kStreamCount> kNames{"compute", "tp", "ep", "dp", "pp", "cp"};
     return kNames[static_cast<std::size_t>(stream)];
 }
 

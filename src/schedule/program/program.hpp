@@ -18,9 +18,8 @@
 namespace auspex::schedule {
 
 /// Operations of one stream run in program order; different streams run beside each other as dependencies allow.
-/// kHost: copies to and from the host's memory.
-enum class Stream : std::uint8_t { kCompute, kTp, kEp, kDp, kPp, kCp, kHost };
-inline constexpr std::size_t kStreamCount = 7;
+enum class Stream : std::uint8_t { kCompute, kTp, kEp, kDp, kPp, kCp };
+inline constexpr std::size_t kStreamCount = 6;
 [[nodiscard]] const char* to_string(Stream stream);
 
 enum class Phase : std::uint8_t { kForward, kRecompute, kBackwardInput, kBackwardWeight, kOptimizer };
@@ -87,8 +86,6 @@ enum class OpKind : std::uint8_t {
     kOptimizerUpdate,
     kParameterGatherExperts,
     kParameterGatherDense,
-    kCopyToHost,  ///< what a layer keeps for backward
-    kCopyFromHost,
     kPredictionInput,  ///< multi-token prediction: norms of state and embedding, and the projection of both to one
     kRouterBiasUpdate,
     kWorldAllReduce,

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "models/routing/read_routing.hpp"
 
 namespace auspex::models {
 
@@ -151,64 +152,6 @@ void read_choices(const JsonValue& root, Plan& plan) {
                   {&plan.recompute_norm, &plan.recompute_attention, &plan.recompute_expert});
     read_flags<4>(root, "overlap", {"tp", "ep", "dp", "pp"},
                   {&plan.overlap_tp, &plan.overlap_ep, &plan.overlap_dp, &plan.overlap_pp});
-}
-
-void read_trace(const JsonValue& file, const std::string& plan_file, Routing& routing) {
-    const std::string name = file.as_string();
-    if (name.empty() ||
-        std::any_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; })) {
-        file.fail("a file name without control characters, relative to the plan's folder");
-    }
-    routing.trace_file = (std::filesystem::path(plan_file).parent_path() / name).string();
-    const JsonDocument document = JsonDocument::load(routing.trace_file);
-    document.root().allow_only({"source", "shares", "choices"});
-    if (document.root().find("choices")) {
-        routing.record = std::make_shared<const RoutingRecord>(read_routing_record(routing.trace_file));
-    }
-    const JsonValue shares = document.root().at("shares");
-    for (const JsonValue& share : shares.elements()) {
-        routing.trace_shares.push_back(share.as_number(0, 1e18));
-    }
-    const double total = std::accumulate(routing.trace_shares.begin(), routing.trace_shares.end(), 0.0);
-    if (!(total > 0)) {
-        shares.fail("one count or share per expert, at least one above zero");
-    }
-    for (double& share : routing.trace_shares) {
-        share /= total;
-    }
-}
-
-void read_routing(const JsonValue& root, Plan& plan) {
-    const auto value = root.find("routing");
-    if (!value) {
-        return;
-    }
-    const std::string expected = "\"uniform\", \"learned\", {\"zipf\": s}, {\"dirichlet\": a} or {\"trace\": \"file\"}";
-    if (value->is_string() && (value->as_string() == "uniform" || value->as_string() == "learned")) {
-        plan.routing.kind =
-            value->as_string() == "learned" ? RoutingDistribution::kLearned : RoutingDistribution::kUniform;
-        return;
-    }
-    if (!value->is_object()) {
-        value->fail(expected);
-    }
-    value->allow_only({"zipf", "dirichlet", "trace"});
-    const auto zipf = value->find("zipf");
-    const auto dirichlet = value->find("dirichlet");
-    const auto trace = value->find("trace");
-    if (zipf.has_value() + dirichlet.has_value() + trace.has_value() != 1) {
-        value->fail(expected);
-    }
-    if (zipf) {
-        plan.routing.kind = RoutingDistribution::kZipf;
-        plan.routing.parameter = zipf->as_number(0, 10);
-    } else if (dirichlet) {
-        plan.routing.kind = RoutingDistribution::kDirichlet;
-        plan.routing.parameter = dirichlet->as_number(0.001, 1e6);
-    } else {
-        plan.routing.kind = RoutingDistribution::kTrace;
-        read_trace(*trace, plan.file, plan.routing);
-    }
 }
 
 void read_rank_order(const JsonValue& root, Plan& plan) {

@@ -203,30 +203,30 @@ double even_rows(const Workload& workload, double t_routed) {
     return workload.pad_to_capacity ? expert_capacity(workload, t_routed) : even_token_rows(workload, t_routed);
 }
 
+namespace {
+
+double mean_of(const std::vector<double>& values) {
+    return values.empty() ? 1 : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+}  // namespace
+
+double RoutingLoad::kept_of_even() const { return mean_of(by_rank); }
+
+double RoutingLoad::least() const {
+    double least = std::min(1.0, mean_of(by_rank));
+    for (const LayerLoad& layer : layers) {
+        least = std::min(least, mean_of(layer.by_rank));
+    }
+    return least;
+}
+
 double RoutingLoad::heaviest_rank_of(int layer) const {
     return layers.empty() ? heaviest_rank : layers.at(static_cast<std::size_t>(layer - first_layer)).heaviest_rank;
 }
 
 const std::vector<double>& RoutingLoad::by_rank_of(int layer) const {
     return layers.empty() ? by_rank : layers.at(static_cast<std::size_t>(layer - first_layer)).by_rank;
-}
-
-std::vector<std::vector<double>> RoutingLoad::uneven_shares() const {
-    std::vector<std::vector<double>> lists;
-    for (const LayerLoad& layer : layers) {
-        lists.push_back(layer.by_rank);
-    }
-    if (lists.empty() && heaviest_rank != 1) {
-        lists.push_back(by_rank);
-    }
-    return lists;
-}
-
-int RoutingLoad::shares_of(int layer) const {
-    if (layers.empty()) {
-        return heaviest_rank != 1 ? 1 : 0;
-    }
-    return layer - first_layer + 1;
 }
 
 RoutingLoad routing_load(const Plan& plan, const Workload& workload) {

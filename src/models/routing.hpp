@@ -43,24 +43,27 @@ struct RoutingLoad {
     /// Rows of the busiest of the ep ranks over those of even routing, the mean over the layers: in each its own.
     double heaviest_rank = 1;
     double heaviest_expert = 1;  ///< of the busiest expert over the mean, before any is dropped
-    /// Of each index in an ep group, over the mean; the largest is heaviest_rank where all layers are alike. Layers that
-    /// are: zipf and dirichlet have the expected load of the busiest, of the second busiest and so on, always in this
-    /// order; a trace what is recorded. Else the mean over the layers. Empty: even.
+    /// Of each index in an ep group, over the mean; the largest is heaviest_rank where all layers are alike. Layers
+    /// that are: zipf and dirichlet have the expected load of the busiest, of the second busiest and so on, always in
+    /// this order; a trace what is recorded. Else the mean over the layers. Empty: even.
     std::vector<double> by_rank;
-    TokenSpread spread{};  ///< routing_load of a plan sets it; of even routing whatever the distribution
-    double dropped = 0;    ///< share of all routed rows that no expert has room for
-    int first_layer = 0;   ///< the first with experts
+    TokenSpread spread{};             ///< routing_load of a plan sets it; of even routing whatever the distribution
+    double dropped = 0;               ///< share of all routed rows that no expert has room for
+    int first_layer = 0;              ///< the first with experts
     std::vector<LayerLoad> layers{};  ///< those with experts, in order; empty: alike, or even
 
+    /// Rows over those of even routing, the mean over all ranks and layers: below 1 where more is dropped.
+    [[nodiscard]] double kept_of_even() const;
+    /// What any layer's ranks have at least in the mean, 1 at most: a bound of what all of them wait for.
+    [[nodiscard]] double least() const;
     [[nodiscard]] bool is_even() const { return by_rank.empty(); }
     [[nodiscard]] double heaviest_rank_of(int layer) const;
     /// Empty: even.
     [[nodiscard]] const std::vector<double>& by_rank_of(int layer) const;
-    /// What a network is told of uneven routing: for each layer, or once for all of them, the shares of the ranks;
-    /// empty: even.
-    [[nodiscard]] std::vector<std::vector<double>> uneven_shares() const;
-    /// Of these lists, counted from 1, that of the layer; 0 where there is none.
-    [[nodiscard]] int shares_of(int layer) const;
+    /// What a network is told of uneven routing where all layers are alike; else empty, as where it is even.
+    [[nodiscard]] std::vector<double> uneven_shares() const {
+        return layers.empty() && heaviest_rank != 1 ? by_rank : std::vector<double>();
+    }
 };
 
 /// Experts for which layers routing_load is asked.
@@ -71,8 +74,8 @@ struct RoutedLayers {
 };
 /// uniform, and learned, of which nothing is known before it is trained: even. zipf(s): share of expert i ~ (i+1)^-s,
 /// dealt to ranks by a seeded shuffle. dirichlet(a): shares drawn. Each layer has a draw of its own; alike_layers: all
-/// have the mean of `draws` of them. trace: the recorded shares, experts on ranks in order, of each layer where the file
-/// tells them. Deterministic for a seed.
+/// have the mean of `draws` of them. trace: the recorded shares, experts on ranks in order, of each layer where the
+/// file tells them. Deterministic for a seed.
 [[nodiscard]] RoutingLoad routing_load(const Routing& routing, int num_experts, int ep, std::uint64_t seed,
                                        int draws = 32, const RoutedLayers& layers = {});
 /// Of a resolved plan, with the seed that all predictions take; of a dense model even.

@@ -61,8 +61,8 @@ void read_shares(const RoutingRecord& record, Routing& routing) {
         for (int step = record.first_step; step < record.first_step + record.steps; ++step) {
             const std::vector<std::int64_t> counts = choices_by_expert(record, step, layer, 0, record.tokens);
             for (std::size_t i = 0; i < shares.size(); ++i) {
-                shares[i] += static_cast<double>(counts[i]) /
-                             (static_cast<double>(record.steps) * record.tokens * record.top_k);
+                shares[i] +=
+                    static_cast<double>(counts[i]) / (static_cast<double>(record.steps) * record.tokens * record.top_k);
             }
         }
         routing.layer_shares.push_back(std::move(shares));
@@ -94,8 +94,7 @@ void read_routing(const JsonValue& root, Plan& plan) {
     if (!value) {
         return;
     }
-    const std::string expected =
-        "\"uniform\", \"learned\", {\"zipf\": s}, {\"dirichlet\": a} or {\"trace\": \"file\"}";
+    const std::string expected = "\"uniform\", \"learned\", {\"zipf\": s}, {\"dirichlet\": a} or {\"trace\": \"file\"}";
     if (value->is_string() && (value->as_string() == "uniform" || value->as_string() == "learned")) {
         plan.routing.kind =
             value->as_string() == "learned" ? RoutingDistribution::kLearned : RoutingDistribution::kUniform;

@@ -23,14 +23,16 @@ struct ModelFamily {
     bool kv_heads_default_to_heads = false;  ///< else a missing number means another one
     bool needs_head_size = false;            ///< a missing one is not hidden_size / heads
     bool needs_dense_and_shared = false;     ///< missing numbers of dense layers and shared experts are not 0
+    bool has_router_bias = false;            ///< e_score_correction_bias, unless topk_method is another than noaux_tc
+    bool predicts_more_tokens = false;       ///< where num_nextn_predict_layers says so
     bool has_one_shared = false;             ///< one shared expert, as wide as the others, that no key names
     AttentionWindow window = AttentionWindow::kNone;
     std::string_view window_key = "sliding_window";
     bool window_alternates = false;  ///< every second layer has one, the first among them, where layer_types is missing
-    int default_window = 0;        ///< where the key is missing; 0: none, as null says
-    int default_shared_width = 0;  ///< of shared_expert_intermediate_size, where it is missing
-    bool norms_behind = false;     ///< attention and feed-forward have their norms behind them, not in front
-    bool norms_each_head = false;  ///< queries and keys, where they are normed
+    int default_window = 0;          ///< where the key is missing; 0: none, as null says
+    int default_shared_width = 0;    ///< of shared_expert_intermediate_size, where it is missing
+    bool norms_behind = false;       ///< attention and feed-forward have their norms behind them, not in front
+    bool norms_each_head = false;    ///< queries and keys, where they are normed
 };
 
 [[nodiscard]] std::span<const ModelFamily> model_families();

@@ -268,10 +268,9 @@ RoutingLoad routing_load(const Routing& routing, int num_experts, int ep, std::u
         if (routing.layer_shares.empty() || routing.alike_layers) {
             return load_of(routing.trace_shares, ep, layers);
         }
-        AUSPEX_CHECK(routing.layer_shares.size() == static_cast<std::size_t>(layers.count),
-                     "resolve_plan checks the trace's layers");
-        return load_by_layer([&](int layer) { return routing.layer_shares[static_cast<std::size_t>(layer)]; }, ep,
-                             layers);
+        RoutedLayers own = layers;
+        own.count = static_cast<int>(routing.layer_shares.size());
+        return load_by_layer([&](int layer) { return routing.layer_shares[static_cast<std::size_t>(layer)]; }, ep, own);
     }
     ShareDraws shares(routing, num_experts, seed);
     return routing.alike_layers ? alike_load(shares, ep, draws, layers)

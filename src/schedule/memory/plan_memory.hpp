@@ -26,7 +26,8 @@ struct PassEffects {
 
 /// What the first forward pass of a stage of a program leaves for its backward pass.
 [[nodiscard]] std::int64_t kept_bytes(const models::Workload& workload, const models::Plan& plan,
-                                      const models::Stack& stack, const Program& program, int stage);
+                                      const models::Stack& stack, const Program& program, int stage,
+                                      const models::RoutingLoad& load);
 
 /// StageMemory::peak_bytes, to the bit. `effects` and `fixed` (even_fixed_bytes) are those of plan and stage.
 [[nodiscard]] double stage_peak_bytes(const PassEffects& effects, const FixedBytes& fixed, const models::Plan& plan,

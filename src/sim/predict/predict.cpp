@@ -27,6 +27,15 @@ void fill_grid(Prediction& p, const SimulatedStep& step) {
     p.global_batch = step.layout.global_batch;
 }
 
+/// Of a token, in experts what is left of its rows where some are dropped.
+models::TokenFlop computed_flop(const models::Workload& workload, const models::RoutingLoad& load) {
+    models::TokenFlop flop = count_token_flop(workload);
+    if (workload.capacity_factor > 0) {
+        flop.experts *= (1 - load.dropped) / std::min(1.0, workload.capacity_factor);
+    }
+    return flop;
+}
+
 void fill_rates(Prediction& p, const models::Inputs& inputs, const SimulatedStep& step) {
     p.tokens_per_step = static_cast<double>(p.global_batch) * inputs.workload.sequence_length;
     p.step = step.step;
@@ -40,7 +49,7 @@ void fill_rates(Prediction& p, const models::Inputs& inputs, const SimulatedStep
         p.operations +=
             totals.operations * static_cast<std::uint64_t>(p.lens == Lens::kFolded ? 1 : step.layout.stage_ranks);
     }
-    const double model_flop = p.tokens_per_step * count_token_flop(inputs.workload).training();
+    const double model_flop = p.tokens_per_step * computed_flop(inputs.workload, step.load).training();
     p.peak_flop_per_s = inputs.machine.tile.peak_bf16_flop_per_s;
     p.tflops_per_tile = model_flop / p.step_time_s / p.tiles * 1e-12;
     p.mfu = model_flop / p.step_time_s / p.tiles / p.peak_flop_per_s;
@@ -269,7 +278,14 @@ void add_notes(Prediction& p, const models::Inputs& inputs, const SimulatedStep&
     note_straddling(p, step, models::GroupKind::kEp, "ep");
     if (step.load.heaviest_rank > 1) {
         p.notes.push_back("skewed routing: the busiest expert-parallel rank gets " + fixed(step.load.heaviest_rank, 2) +
-                          " times the mean");
+                          " times the mean" +
+                          (step.load.layers.empty() ? ", the same rank in all layers"
+                                                    : ", the mean over the layers, in each another rank"));
+    }
+    if (step.load.dropped > 0) {
+        p.notes.push_back("experts have room for " + fixed(inputs.workload.capacity_factor, 2) +
+                          " times the rows of even routing: " + fixed(100 * step.load.dropped, 1) +
+                          " % of the routed rows are dropped, and not counted as model FLOP");
     }
     if (step.plan.routing.kind == models::RoutingDistribution::kLearned && inputs.workload.num_experts > 0) {
         p.notes.emplace_back(

@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
-#include "models/routing/read_routing.hpp"
+#include "models/routing/trace.hpp"
 
 namespace auspex::models {
 
@@ -152,6 +152,54 @@ void read_choices(const JsonValue& root, Plan& plan) {
                   {&plan.recompute_norm, &plan.recompute_attention, &plan.recompute_expert});
     read_flags<4>(root, "overlap", {"tp", "ep", "dp", "pp"},
                   {&plan.overlap_tp, &plan.overlap_ep, &plan.overlap_dp, &plan.overlap_pp});
+}
+
+void read_trace(const JsonValue& file, Plan& plan) {
+    const std::string name = file.as_string();
+    if (name.empty() ||
+        std::any_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; })) {
+        file.fail("a file name without control characters, relative to the plan's folder");
+    }
+    plan.routing.trace_file = (std::filesystem::path(plan.file).parent_path() / name).string();
+    Trace trace = read_trace(plan.routing.trace_file);
+    plan.routing.trace_shares = std::move(trace.shares);
+    plan.routing.layer_shares = std::move(trace.layer_shares);
+    plan.routing.record = std::move(trace.record);
+}
+
+void read_routing(const JsonValue& root, Plan& plan) {
+    const auto value = root.find("routing");
+    if (!value) {
+        return;
+    }
+    const std::string expected = "\"uniform\", \"learned\", {\"zipf\": s}, {\"dirichlet\": a} or {\"trace\": \"file\"}";
+    if (value->is_string() && (value->as_string() == "uniform" || value->as_string() == "learned")) {
+        plan.routing.kind =
+            value->as_string() == "learned" ? RoutingDistribution::kLearned : RoutingDistribution::kUniform;
+        return;
+    }
+    if (!value->is_object()) {
+        value->fail(expected);
+    }
+    value->allow_only({"zipf", "dirichlet", "trace", "alike_layers"});
+    const auto zipf = value->find("zipf");
+    const auto dirichlet = value->find("dirichlet");
+    const auto trace = value->find("trace");
+    if (zipf.has_value() + dirichlet.has_value() + trace.has_value() != 1) {
+        value->fail(expected);
+    }
+    const auto alike = value->find("alike_layers");
+    plan.routing.alike_layers = alike && alike->as_bool();
+    if (zipf) {
+        plan.routing.kind = RoutingDistribution::kZipf;
+        plan.routing.parameter = zipf->as_number(0, 10);
+    } else if (dirichlet) {
+        plan.routing.kind = RoutingDistribution::kDirichlet;
+        plan.routing.parameter = dirichlet->as_number(0.001, 1e6);
+    } else {
+        plan.routing.kind = RoutingDistribution::kTrace;
+        read_trace(*trace, plan);
+    }
 }
 
 void read_rank_order(const JsonValue& root, Plan& plan) {

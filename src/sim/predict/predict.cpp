@@ -11,6 +11,7 @@
 #include "sim/predict/cpu_sensitivity.hpp"
 #include "sim/predict/memory_report.hpp"
 #include "sim/predict/mfu_waterfall.hpp"
+#include "sim/predict/routing_effects.hpp"
 #include "sim/predict/sensitivity.hpp"
 #include "sim/predict/simulate.hpp"
 #include "sim/predict/unfolded.hpp"
@@ -25,15 +26,6 @@ void fill_grid(Prediction& p, const SimulatedStep& step) {
     p.cp = step.plan.cp;
     p.data_parallel = step.layout.data_parallel;
     p.global_batch = step.layout.global_batch;
-}
-
-/// Of a token, in experts what is left of its rows where some are dropped.
-models::TokenFlop computed_flop(const models::Workload& workload, const models::RoutingLoad& load) {
-    models::TokenFlop flop = count_token_flop(workload);
-    if (workload.capacity_factor > 0) {
-        flop.experts *= (1 - load.dropped) / std::min(1.0, workload.capacity_factor);
-    }
-    return flop;
 }
 
 void fill_rates(Prediction& p, const models::Inputs& inputs, const SimulatedStep& step) {
@@ -276,21 +268,7 @@ void add_notes(Prediction& p, const models::Inputs& inputs, const SimulatedStep&
     }
     note_straddling(p, step, models::GroupKind::kTp, "tp");
     note_straddling(p, step, models::GroupKind::kEp, "ep");
-    if (step.load.heaviest_rank > 1) {
-        p.notes.push_back("skewed routing: the busiest expert-parallel rank gets " + fixed(step.load.heaviest_rank, 2) +
-                          " times the mean" +
-                          (step.load.layers.empty() ? ", the same rank in all layers"
-                                                    : ", the mean over the layers, in each another rank"));
-    }
-    if (step.load.dropped > 0) {
-        p.notes.push_back("experts have room for " + fixed(inputs.workload.capacity_factor, 2) +
-                          " times the rows of even routing: " + fixed(100 * step.load.dropped, 1) +
-                          " % of the routed rows are dropped, and not counted as model FLOP");
-    }
-    if (step.plan.routing.kind == models::RoutingDistribution::kLearned && inputs.workload.num_experts > 0) {
-        p.notes.emplace_back(
-            "learned routing is taken as even: time and memory of uneven routing need a recorded trace");
-    }
+    add_routing_notes(p.notes, inputs.workload, step.plan, step.load);
     if (step.plan.routing.record) {
         p.notes.emplace_back(memory_is_of_record(inputs, step)
                                  ? "memory is that of the fullest rank of each stage with the recorded choices"

@@ -288,12 +288,9 @@ void Network::let_groups_act_alone() {
 }
 
 int Network::number_of_shares(const std::vector<double>& shares) {
-    const auto found = std::ranges::find(impl_->shares, shares);
-    const auto number = static_cast<int>(found - impl_->shares.begin()) + 1;
-    if (found == impl_->shares.end()) {
-        impl_->shares.push_back(shares);
-    }
-    return number;
+    const auto number = static_cast<std::size_t>(std::ranges::find(impl_->shares, shares) - impl_->shares.begin()) + 1;
+    impl_->shares.resize(std::max(impl_->shares.size(), number), shares);
+    return static_cast<int>(number);
 }
 
 void Network::set_routing_shares(const std::vector<double>& shares) {

@@ -154,7 +154,7 @@ void read_choices(const JsonValue& root, Plan& plan) {
                   {&plan.overlap_tp, &plan.overlap_ep, &plan.overlap_dp, &plan.overlap_pp});
 }
 
-void read_trace(const JsonValue& file, Plan& plan) {
+void read_trace_file(const JsonValue& file, Plan& plan) {
     const std::string name = file.as_string();
     if (name.empty() ||
         std::any_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; })) {
@@ -198,7 +198,7 @@ void read_routing(const JsonValue& root, Plan& plan) {
         plan.routing.parameter = dirichlet->as_number(0.001, 1e6);
     } else {
         plan.routing.kind = RoutingDistribution::kTrace;
-        read_trace(*trace, plan);
+        read_trace_file(*trace, plan);
     }
 }
 

@@ -268,6 +268,12 @@ void add_notes(Prediction& p, const models::Inputs& inputs, const SimulatedStep&
     }
     note_straddling(p, step, models::GroupKind::kTp, "tp");
     note_straddling(p, step, models::GroupKind::kEp, "ep");
+    if (inputs.workload.mtp_layers > 0 && step.plan.pp > 1 && step.plan.stages != models::StageDeal::kByCost &&
+        step.plan.stages != models::StageDeal::kList) {
+        p.notes.push_back("the last stage has " + counted(inputs.workload.mtp_layers, "prediction module") +
+                          " beside its layers and the LM head: stages \"by-cost\", or a list, "
+                          "deals it fewer layers");
+    }
     add_routing_notes(p.notes, inputs.workload, step.plan, step.load);
     if (step.plan.routing.record) {
         p.notes.emplace_back(memory_is_of_record(inputs, step)

@@ -51,7 +51,7 @@ class Importer {
         }
         write_training();
         write_window();
-        check_extra_layers();
+        write_extra_layers();
         note_small_parts();
         pass_over_what_costs_nothing();
         keys_.refuse_the_rest();
@@ -129,6 +129,10 @@ class Importer {
         const int groups = keys_.count_or("n_group", 1), chosen = keys_.count_or("topk_group", groups);
         if (chosen < groups) {
             json_.member("expert_groups", groups).member("top_k_groups", chosen);
+        }
+        const auto method = keys_.find("topk_method");
+        if (family_.has_router_bias && (!method || method->excerpt() == "\"noaux_tc\"")) {
+            json_.member("router_bias", true);
         }
         const int dense = first_dense_layers(keys_, layers_, family_.needs_dense_and_shared);
         json_.member("first_dense_layers", dense);
@@ -253,12 +257,15 @@ class Importer {
         return width < sequence_length_ ? static_cast<int>(width) : 0;
     }
 
-    void check_extra_layers() {
-        for (const char* key : {"num_nextn_predict_layers", "num_mtp_layers"}) {
-            if (const auto extra = keys_.find(key); extra && extra->as_integer(0, 1000) > 0) {
-                extra->fail("0: layers that predict more tokens are not modelled" + left_out_by(*extra, "0"));
-            }
+    /// Two names for one number, in some families.
+    void write_extra_layers() {
+        const bool is_second = !keys_.find("num_nextn_predict_layers");
+        const auto extra = keys_.find(is_second ? "num_mtp_layers" : "num_nextn_predict_layers");
+        const auto layers = extra ? extra->as_integer(0, 100) : 0;
+        if (layers > 0 && !family_.predicts_more_tokens) {
+            extra->fail("0: no layers predict more tokens in this family" + left_out_by(*extra, "0"));
         }
+        json_.member("mtp_layers", static_cast<int>(layers));
     }
 
     void note_small_parts() {
@@ -275,9 +282,6 @@ class Importer {
         }
         if (family_.norms_behind) {
             notes_.emplace_back("norms behind attention and feed-forward are read as norms in front of them");
-        }
-        if (family_.is_latent && keys_.find("topk_method") && keys_.at("topk_method").excerpt() == "\"noaux_tc\"") {
-            notes_.emplace_back("the router's bias, one number an expert, is left out");
         }
         if (family_.model_type == "gpt_oss") {
             notes_.emplace_back("attention sinks, one number a head, are left out");

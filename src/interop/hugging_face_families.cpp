@@ -12,6 +12,7 @@ std::span<const ModelFamily> model_families() {
     static constexpr auto like_deepseek = [](std::string_view model_type, bool normalizes_top_k) {
         ModelFamily family = kDeepSeek;
         family.model_type = model_type, family.normalizes_top_k = normalizes_top_k;
+        family.has_router_bias = family.predicts_more_tokens = model_type != "deepseek_v2";
         return family;
     };
     static constexpr std::array kFamilies{
@@ -57,6 +58,8 @@ std::span<const ModelFamily> model_families() {
                     .normalizes_top_k = true,
                     .needs_head_size = true,
                     .needs_dense_and_shared = true,
+                    .has_router_bias = true,
+                    .predicts_more_tokens = true,
                     .norms_each_head = true},
         ModelFamily{.model_type = "gpt_oss",
                     .expert_width = kWidth,

@@ -23,6 +23,8 @@ struct ModelFamily {
     bool kv_heads_default_to_heads = false;  ///< else a missing number means another one
     bool needs_head_size = false;            ///< a missing one is not hidden_size / heads
     bool needs_dense_and_shared = false;     ///< missing numbers of dense layers and shared experts are not 0
+    bool has_router_bias = false;            ///< e_score_correction_bias, unless topk_method is another than noaux_tc
+    bool predicts_more_tokens = false;       ///< where num_nextn_predict_layers says so
     bool has_one_shared = false;             ///< one shared expert, as wide as the others, that no key names
     AttentionWindow window = AttentionWindow::kNone;
     std::string_view window_key = "sliding_window";

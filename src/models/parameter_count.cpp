@@ -1,5 +1,7 @@
 /// @file Closed-form counts of parameters, FLOP and tensors of a workload. docs/formats-workload-plan.md has the
 /// formulas.
+#include <algorithm>
+
 #include "base/error.hpp"
 #include "models/workload.hpp"
 
@@ -85,6 +87,9 @@ std::vector<double> norm_widths(const Workload& workload) {
     return widths;
 }
 
+/// Of the state, of the embedding, and in front of the LM head.
+constexpr int kNormsOfPrediction = 3;
+
 double shared_width(const Workload& workload) {
     return static_cast<double>(workload.shared_experts) * workload.expert_size;
 }
@@ -95,6 +100,11 @@ ParameterCount count_layer(const Workload& workload, int layer, double experts) 
     count.attention = parameters(workload, attention_layers(workload));
     for (const double width : norm_widths(workload)) {
         count.norm += tensors_of_norm(workload) * width;
+    }
+    if (layer >= workload.layers) {
+        const double hidden = workload.hidden_size;
+        count.prediction = parameters(workload, {{2 * hidden, hidden}});
+        count.norm += kNormsOfPrediction * tensors_of_norm(workload) * hidden;
     }
     if (!workload.is_moe_layer(layer)) {
         count.dense_feed_forward = parameters(workload, feed_forward_layers(workload, workload.intermediate_size));
@@ -116,7 +126,7 @@ ParameterCount count_model(const Workload& workload, double experts) {
     sum.positions = workload.learned_positions ? hidden * workload.sequence_length : 0;
     sum.norm = tensors_of_norm(workload) * hidden;
     sum.lm_head = workload.tied_embeddings ? 0 : hidden * workload.vocab_size;
-    for (int layer = 0; layer < workload.layers; ++layer) {
+    for (int layer = 0; layer < workload.layers_and_predictions(); ++layer) {
         const ParameterCount count = count_layer(workload, layer, experts);
         sum.attention += count.attention;
         sum.norm += count.norm;
@@ -124,6 +134,7 @@ ParameterCount count_model(const Workload& workload, double experts) {
         sum.router += count.router;
         sum.experts += count.experts;
         sum.shared_experts += count.shared_experts;
+        sum.prediction += count.prediction;
     }
     return sum;
 }
@@ -135,7 +146,7 @@ ParameterCount count_parameters(const Workload& workload) { return count_model(w
 ParameterCount count_active_parameters(const Workload& workload) { return count_model(workload, workload.top_k); }
 
 ParameterCount count_layer_parameters(const Workload& workload, int layer) {
-    AUSPEX_CHECK(layer >= 0 && layer < workload.layers, "the layer must exist");
+    AUSPEX_CHECK(layer >= 0 && layer < workload.layers_and_predictions(), "the layer must exist");
     return count_layer(workload, layer, workload.num_experts);
 }
 
@@ -149,8 +160,9 @@ double mean_keys(const Workload& workload) {
 }
 
 TokenFlop count_token_flop(const Workload& workload) {
-    const double layers = workload.layers;
-    const double moe_layers = workload.num_experts > 0 ? workload.layers - workload.first_dense_layers : 0;
+    const double layers = workload.layers_and_predictions(), predictions = workload.mtp_layers;
+    const double moe_layers = workload.moe_layers();
+    const double kept = workload.capacity_factor > 0 ? std::min(1.0, workload.capacity_factor) : 1;
     const bool latent = workload.attention == AttentionKind::kLatent;
     const double key_size = workload.head_size + (latent ? workload.rope_head_size : 0);
     const double value_size = latent ? workload.value_head_size : workload.head_size;
@@ -161,23 +173,26 @@ TokenFlop count_token_flop(const Workload& workload) {
     flop.dense_feed_forward =
         (layers - moe_layers) * 2 * weights(feed_forward_layers(workload, workload.intermediate_size));
     flop.router = moe_layers * 2 * workload.hidden_size * workload.num_experts;
-    flop.experts = moe_layers * workload.top_k * 2 * weights(feed_forward_layers(workload, workload.expert_size));
+    flop.experts = kept * moe_layers * workload.top_k * 2 * weights(feed_forward_layers(workload, workload.expert_size));
     flop.shared_experts = moe_layers * 2 * weights(feed_forward_layers(workload, shared_width(workload)));
-    flop.lm_head = 2.0 * workload.hidden_size * workload.vocab_size;
+    flop.lm_head = (1 + predictions) * 2 * workload.hidden_size * workload.vocab_size;
+    flop.prediction = predictions * 2 * weights({{2.0 * workload.hidden_size, 1.0 * workload.hidden_size}});
     return flop;
 }
 
 int replicated_tensors_per_layer(const Workload& workload, int layer) {
-    AUSPEX_CHECK(layer >= 0 && layer < workload.layers, "the layer must exist");
+    AUSPEX_CHECK(layer >= 0 && layer < workload.layers_and_predictions(), "the layer must exist");
     const auto count_of = [](const std::vector<Linear>& layers) { return static_cast<int>(layers.size()); };
-    int linears = count_of(attention_layers(workload));
+    const bool predicts = layer >= workload.layers;
+    int linears = count_of(attention_layers(workload)) + (predicts ? 1 : 0);
     if (!workload.is_moe_layer(layer)) {
         linears += count_of(feed_forward_layers(workload, workload.intermediate_size));
     } else {
         linears += 1;
         linears += workload.shared_experts > 0 ? count_of(feed_forward_layers(workload, shared_width(workload))) : 0;
     }
-    const int norms = static_cast<int>(norm_widths(workload).size()) * tensors_of_norm(workload);
+    const int normed = static_cast<int>(norm_widths(workload).size()) + (predicts ? kNormsOfPrediction : 0);
+    const int norms = normed * tensors_of_norm(workload);
     return linears * (workload.biases ? 2 : 1) + norms;
 }
 

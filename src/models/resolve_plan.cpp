@@ -135,7 +135,7 @@ void check_record(const Plan& plan, const Workload& workload) {
         return;
     }
     const RoutingRecord& record = *plan.routing.record;
-    const int moe_layers = workload.layers - workload.first_dense_layers;
+    const int moe_layers = workload.moe_layers();
     const std::tuple<const char*, int, int> sizes[] = {{"num_experts", record.num_experts, workload.num_experts},
                                                        {"top_k", record.top_k, workload.top_k},
                                                        {"layers", record.layers, moe_layers}};
@@ -174,6 +174,12 @@ void check_experts(const Plan& plan, const Workload& workload) {
                              text(workload.num_experts) + ", one per expert of " + workload.name);
     }
     check_record(plan, workload);
+    const auto lists = static_cast<std::int64_t>(plan.routing.layer_shares.size());
+    if (lists > 0 && lists != workload.moe_layers()) {
+        throw InputError(plan.routing.trace_file + ": $.shares",
+                         "found shares of " + text(lists) + " layers; expected " + text(workload.moe_layers()) +
+                             ", one list per layer of " + workload.name + " that has experts, or one list for all");
+    }
 }
 
 /// Listed ones, of which some may be 0.
@@ -211,10 +217,12 @@ void check_stages(const Plan& plan, const Workload& workload) {
 
 /// The first and the last stage would wait for each other's part of their table, which is what the update must not do.
 void check_validation(const Plan& plan, const Workload& workload) {
-    if (plan.post_validation && workload.tied_embeddings && plan.pp > 1 && !is_v_shaped(plan.schedule)) {
+    const bool is_on_two = plan.pp > 1 && !is_v_shaped(plan.schedule);
+    if (plan.post_validation && is_on_two && (workload.tied_embeddings || workload.mtp_layers > 0)) {
+        const std::string what = workload.tied_embeddings ? "tied embeddings" : "the embedding of prediction modules";
+        const std::string key = workload.tied_embeddings ? "tied_embeddings false" : "mtp_layers 0";
         refuse(plan, "post_validation",
-               "found true with tied embeddings on the first and the last stage; expected false, or "
-               "workload.tied_embeddings false");
+               "found true with " + what + " on the first and the last stage; expected false, or workload." + key);
     }
 }
 

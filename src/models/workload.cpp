@@ -16,6 +16,8 @@ constexpr std::int64_t kMaxLayers = 10'000;
 constexpr std::int64_t kMaxSize = 1'000'000;
 constexpr std::int64_t kMaxVocab = 100'000'000;
 constexpr std::int64_t kMaxSequence = 100'000'000;
+constexpr std::int64_t kMaxPredictions = 100;
+constexpr double kLeastCapacityFactor = 0.01, kMaxCapacityFactor = 1000;
 
 int read_int(const JsonValue& root, std::string_view key, std::int64_t low, std::int64_t high) {
     return static_cast<int>(root.at(key).as_integer(low, high));
@@ -124,11 +126,26 @@ void read_expert_groups(const JsonValue& root, Workload& workload) {
     }
 }
 
+/// Of rows that experts may get, and of what moves tokens between them.
+void read_balancing(const JsonValue& root, Workload& workload) {
+    workload.router_bias = read_bool(root, "router_bias");
+    workload.pad_to_capacity = read_bool(root, "pad_to_capacity");
+    if (const auto value = root.find("capacity_factor")) {
+        workload.capacity_factor = value->as_number(0, kMaxCapacityFactor);
+        if (workload.capacity_factor > 0 && workload.capacity_factor < kLeastCapacityFactor) {
+            value->fail("0 (no token is dropped), or at least 0.01");
+        }
+    }
+    if (workload.pad_to_capacity && workload.capacity_factor == 0) {
+        root.at("pad_to_capacity").fail("false without a \"capacity_factor\" above 0, which says to how many rows");
+    }
+}
+
 void read_experts(const JsonValue& root, Workload& workload) {
     if (!root.find("num_experts")) {
         refuse(root,
                {"top_k", "expert_size", "shared_experts", "first_dense_layers", "expert_groups", "top_k_groups",
-                "global_aux_loss"},
+                "capacity_factor", "pad_to_capacity", "router_bias", "global_aux_loss"},
                "no such key without \"num_experts\": a dense model has no experts");
         return;
     }
@@ -144,6 +161,7 @@ void read_experts(const JsonValue& root, Workload& workload) {
         root.at("first_dense_layers").fail("fewer than layers (" + std::to_string(workload.layers) + ")");
     }
     read_expert_groups(root, workload);
+    read_balancing(root, workload);
     workload.global_aux_loss = read_bool(root, "global_aux_loss");
 }
 
@@ -197,6 +215,10 @@ Workload load_workload(const JsonDocument& document) {
                      "first_dense_layers",
                      "expert_groups",
                      "top_k_groups",
+                     "capacity_factor",
+                     "pad_to_capacity",
+                     "router_bias",
+                     "mtp_layers",
                      "global_aux_loss",
                      "vocab_size",
                      "tied_embeddings",
@@ -216,6 +238,7 @@ Workload load_workload(const JsonDocument& document) {
     workload.hidden_size = read_int(root, "hidden_size", 1, kMaxSize);
     workload.vocab_size = read_int(root, "vocab_size", 1, kMaxVocab);
     workload.sequence_length = read_int(root, "sequence_length", 1, kMaxSequence);
+    workload.mtp_layers = read_int_or(root, "mtp_layers", 0, 0, kMaxPredictions);
     read_kinds(root, workload);
     read_attention(root, workload);
     read_experts(root, workload);

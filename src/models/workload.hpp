@@ -54,7 +54,12 @@ struct Workload {
 
     /// Linear layers of a feed-forward in front of its activation.
     [[nodiscard]] int gates() const { return feed_forward == FeedForward::kSwiGlu ? 2 : 1; }
+    /// Those of prediction modules have the numbers behind the last layer's, and experts where that one has.
     [[nodiscard]] bool is_moe_layer(int layer) const { return num_experts > 0 && layer >= first_dense_layers; }
+    [[nodiscard]] int layers_and_predictions() const { return layers + mtp_layers; }
+    [[nodiscard]] int moe_layers() const {
+        return num_experts > 0 ? layers_and_predictions() - first_dense_layers : 0;
+    }
 };
 
 /// Keys that a token attends to under the causal mask, mean over the tokens of a sequence and the layers: S/2, or with
@@ -65,21 +70,24 @@ struct Workload {
 struct ParameterCount {
     double embedding = 0, positions = 0, attention = 0, norm = 0, dense_feed_forward = 0, router = 0, experts = 0,
            shared_experts = 0,
-           lm_head = 0;  ///< lm_head is 0 when tied
+           lm_head = 0,     ///< 0 when tied
+        prediction = 0;     ///< projections of prediction modules; their layers and norms are counted with the others
     [[nodiscard]] double total() const {
         return embedding + positions + attention + norm + dense_feed_forward + router + experts + shared_experts +
-               lm_head;
+               lm_head + prediction;
     }
 };
 
 /// Model FLOP of a forward pass, one token of a full sequence, by kind: 2 per multiply-add, attention causal (half), LM
-/// head counted, no recompute, element-wise work not counted. Backward is twice forward.
+/// head counted (once more for each prediction module), no recompute, element-wise work not counted, of experts top_k,
+/// or with a capacity_factor c < 1 the c top_k that are left; zeros that pad are not counted. Backward is twice
+/// forward.
 struct TokenFlop {
     double attention_projections = 0, attention_scores = 0, dense_feed_forward = 0, router = 0, experts = 0,
-           shared_experts = 0, lm_head = 0;
+           shared_experts = 0, lm_head = 0, prediction = 0;
     [[nodiscard]] double forward() const {
         return attention_projections + attention_scores + dense_feed_forward + router + experts + shared_experts +
-               lm_head;
+               lm_head + prediction;
     }
     [[nodiscard]] double training() const { return 3 * forward(); }
 };
@@ -87,7 +95,8 @@ struct TokenFlop {
 [[nodiscard]] Workload load_workload(const JsonDocument& document);
 [[nodiscard]] ParameterCount count_parameters(const Workload&);
 [[nodiscard]] ParameterCount count_active_parameters(const Workload&);
-/// Parameters of one layer (its norms included), by kind; embedding, positions and lm_head are zero.
+/// Parameters of one layer (its norms included), by kind; embedding, positions and lm_head are zero. From number
+/// `layers` on those of prediction modules, which have a projection and three norms more.
 [[nodiscard]] ParameterCount count_layer_parameters(const Workload&, int layer);
 [[nodiscard]] TokenFlop count_token_flop(const Workload&);
 /// Separately stored tensors of one layer that every ep rank replicates (attention, norms, router, shared experts).

@@ -143,6 +143,13 @@ TEST(DeepSpeed, what_it_cannot_do_is_refused_by_the_plans_field) {
     EXPECT_PRED2(names_field, changed("stages", "even-with-head"), "stages");
     EXPECT_PRED2(names_field, changed("rank_order", R"(["dp", "pp", "ep", "tp"])"), "rank_order");
     EXPECT_PRED2(names_field, refusal(case_of("mula-20b-a2b", "mula-20b-a2b")), "qk_norm");
+    Case predicting = case_of("mixtral-8x7b", "mixtral-8x7b");
+    predicting.workload.mtp_layers = 1;
+    EXPECT_PRED2(names_field, refusal(predicting), "mtp_layers");
+    predicting.workload.mtp_layers = 0, predicting.workload.router_bias = true;
+    EXPECT_PRED2(names_field, refusal(predicting), "router_bias");
+    predicting.workload.router_bias = false, predicting.workload.capacity_factor = 1.5;
+    EXPECT_PRED2(names_field, refusal(predicting), "pad_to_capacity");
     EXPECT_PRED2(names_field, refusal(case_of("deepseek-v3", "deepseek-v3")), "attention");
     const auto of_experts = [](const char* field, const char* value) {
         return refusal(case_of("mixtral-8x7b", "mixtral-8x7b",

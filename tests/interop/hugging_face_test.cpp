@@ -200,11 +200,22 @@ TEST(HuggingFace, a_sequence_beyond_what_a_model_is_published_for_is_said) {
     EXPECT_NE(notes[0].find("2048"), std::string::npos) << notes[0];
 }
 
+TEST(HuggingFace, layers_that_predict_more_tokens_and_the_bias_of_routers_are_read) {
+    EXPECT_EQ(workload_of("DeepSeek-V3").mtp_layers, 1);
+    EXPECT_EQ(workload_of("DeepSeek-V3", {{"num_nextn_predict_layers", "0"}}).mtp_layers, 0);
+    EXPECT_EQ(workload_of("GLM-4.5-Air").mtp_layers, 1);
+    EXPECT_TRUE(workload_of("DeepSeek-V3").router_bias);
+    EXPECT_TRUE(workload_of("GLM-4.5-Air").router_bias);
+    EXPECT_TRUE(workload_of("Kimi-K2-Instruct").router_bias);
+    EXPECT_FALSE(workload_of("DeepSeek-V3", {{"topk_method", "\"greedy\""}}).router_bias);
+    EXPECT_FALSE(workload_of("Qwen3-30B-A3B").router_bias);
+}
+
 TEST(HuggingFace, what_changes_the_cost_and_is_not_modelled_is_refused_by_name) {
     const auto names = [](const std::string& error, const char* key) {
         return error.find(std::string("$.") + key + ": found") != std::string::npos;
     };
-    EXPECT_PRED2(names, error_of("DeepSeek-V3"), "num_nextn_predict_layers");
+    EXPECT_PRED2(names, error_of("Qwen3-30B-A3B", {{"num_nextn_predict_layers", "1"}}), "num_nextn_predict_layers");
     EXPECT_PRED2(names, error_of("Llama-4-Scout-17B-16E", {{"sequence_length", "16384"}}),
                  "text_config.attention_chunk_size");
     EXPECT_PRED2(names, error_of("Llama-4-Scout-17B-16E", {{"text_config.interleave_moe_layer_step", "2"}}),

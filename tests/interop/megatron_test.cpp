@@ -68,6 +68,48 @@ TEST(Megatron, what_is_written_is_read_back_as_the_same_plan) {
     }
 }
 
+/// toy-moe with prediction modules, a bias and a capacity, on two stages of one and three layers.
+Case balanced() {
+    Case one = case_of("toy-moe", "toy-pp2-ep2", {{"stages", "[1, 3]"}, {"dispatch", "alltoall"}});
+    one.workload.mtp_layers = 2, one.workload.router_bias = true;
+    one.workload.capacity_factor = 1.25, one.workload.pad_to_capacity = true;
+    return one;
+}
+
+TEST(Megatron, predictions_bias_and_capacity_are_written_and_compared_when_read) {
+    const Case one = balanced();
+    const std::string text = testing_interop::text_of(one, kFormat);
+    for (const char* word :
+         {"--mtp-num-layers 2", "--moe-router-enable-expert-bias", "--moe-router-score-function sigmoid",
+          "--moe-expert-capacity-factor 1.25", "--moe-pad-expert-input-to-capacity", "Et*1|t*3mmL"}) {
+        EXPECT_NE(text.find(word), std::string::npos) << word << "\n" << text;
+    }
+    EXPECT_EQ(difference(parsed(text, one.workload, tiles_of(one.plan)), one.plan, one.workload), "");
+    const auto refusal_with = [&](auto&& change) {
+        Case other = one;
+        change(other.workload);
+        try {
+            static_cast<void>(parsed(text, other.workload, tiles_of(one.plan)));
+        } catch (const InputError& error) {
+            return std::string(error.what());
+        }
+        return std::string("accepted");
+    };
+    EXPECT_PRED2(names_setting, refusal_with([](models::Workload& w) { w.mtp_layers = 1; }), "--mtp-num-layers");
+    EXPECT_PRED2(names_setting, refusal_with([](models::Workload& w) { w.router_bias = false; }),
+                 "--moe-router-enable-expert-bias");
+    EXPECT_PRED2(names_setting, refusal_with([](models::Workload& w) { w.capacity_factor = 1; }),
+                 "--moe-expert-capacity-factor");
+    EXPECT_PRED2(names_setting, refusal_with([](models::Workload& w) { w.pad_to_capacity = false; }),
+                 "--moe-pad-expert-input-to-capacity");
+}
+
+TEST(Megatron, tokens_are_dropped_by_its_all_to_all_dispatcher_only) {
+    Case one = balanced();
+    one.plan.dispatch = models::Dispatch::kAllGatherReduceScatter;
+    EXPECT_PRED2(names_field, refusal(one), "dispatch");
+}
+
 TEST(Megatron, what_it_cannot_do_is_refused_by_the_plans_field) {
     EXPECT_PRED2(names_field, refusal(case_of("toy-moe", "toy-pp2-ep2", {{"schedule", "gpipe"}})), "schedule");
     EXPECT_PRED2(names_field, refusal(case_of("toy-moe", "toy-pp2-ep2", {{"optimizer", "sharded"}})), "optimizer");
@@ -317,12 +359,14 @@ TEST(Megatron, arguments_that_are_not_understood_are_refused_by_name) {
 }
 
 TEST(Megatron, patterns_of_stages_are_written_out) {
-    const auto layers = [](const char* pattern) { return layers_of_pattern(pattern, "layout"); };
+    const auto layers = [](const char* pattern) { return layers_of_pattern(pattern, "layout").layers; };
     EXPECT_EQ(layers("Et*3|t*2L"), (std::vector<int>{3, 2}));
     EXPECT_EQ(layers("Ett|(t|)*2,ttL"), (std::vector<int>{2, 1, 1, 2}));
     EXPECT_EQ(layers("E||ttL"), (std::vector<int>{0, 0, 2}));
     EXPECT_EQ(layers("E(tt|)*3L"), (std::vector<int>{2, 2, 2, 0}));
-    for (const char* wrong : {"", "tt", "EttLt", "Et*L", "E(ttL", "Ett)L", "Et*9999999L", "EtLL", "Exl"}) {
+    EXPECT_EQ(layers("Et*2|tm*2L"), (std::vector<int>{2, 1}));
+    EXPECT_EQ(layers_of_pattern("Et*2|tm*2L", "layout").predictions, 2);
+    for (const char* wrong : {"", "tt", "EttLt", "Et*L", "E(ttL", "Ett)L", "Et*9999999L", "EtLL", "Exl", "EmtL", "Etm|tL"}) {
         EXPECT_THROW(static_cast<void>(layers(wrong)), InputError) << wrong;
     }
 }

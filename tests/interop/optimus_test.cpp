@@ -63,6 +63,8 @@ TEST(Optimus, models_are_named_by_what_is_scaled) {
     EXPECT_EQ(optimus_model(workload_named("mula-7b-a1b")), "allenai/OLMoE-1B-7B-0924");
     EXPECT_EQ(optimus_model(workload_named("mula-1b")), "allenai/OLMo-1B-hf");
     models::Workload deepseek = workload_named("deepseek-v3");
+    EXPECT_THROW(static_cast<void>(optimus_model(deepseek)), InputError) << "it has one loss, and no bias to move";
+    deepseek.mtp_layers = 0, deepseek.router_bias = false;
     EXPECT_EQ(optimus_model(deepseek), "deepseek-ai/DeepSeek-V3");
     deepseek.layers = 96, deepseek.num_experts = 264;
     EXPECT_EQ(optimus_model(deepseek), "deepseek-ai/DeepSeek-V3--N264-L96");

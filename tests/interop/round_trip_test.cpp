@@ -78,6 +78,10 @@ TEST_P(RoundTrip, of_random_plans) {
         Rng rng(seed);
         const testing_plans::Case drawn = testing_plans::random_case(seed);
         Case one{drawn.workload, steered(drawn.plan, format, rng)};
+        if (format != "megatron-lm" && seed % 4 != 0) {  // which alone has words for all of them
+            one.workload.mtp_layers = 0, one.workload.router_bias = false;
+            one.workload.capacity_factor = 0, one.workload.pad_to_capacity = false;
+        }
         if (one.workload.num_experts == 0) {
             one.plan.ep = 1, one.plan.etp = one.plan.tp;
         }

@@ -52,6 +52,22 @@ TEST(Torchtitan, layers_are_dealt_with_embedding_and_head_counted) {
     }
 }
 
+Case without_predictions(Case one) {
+    one.workload.mtp_layers = 0;
+    return one;
+}
+
+TEST(Torchtitan, prediction_modules_and_capacity_are_refused_by_name) {
+    Case one =
+        case_of("deepseek-v3", "deepseek-v3", {{"optimizer", "fsdp"}, {"rank_order", R"(["pp", "dp", "ep", "tp"])"}});
+    const auto names = [&](const char* field) { return names_field(refusal(one), field); };
+    EXPECT_TRUE(names("mtp_layers"));
+    one.workload.mtp_layers = 0, one.workload.capacity_factor = 1.5;
+    EXPECT_TRUE(names("capacity_factor"));
+    one.workload.capacity_factor = 0;
+    EXPECT_EQ(refusal(one), "accepted");
+}
+
 TEST(Torchtitan, shipped_plans_are_read_back) {
     const std::vector<Case> cases{
         case_of("agpt-2b", "agpt-2b"),
@@ -63,7 +79,8 @@ TEST(Torchtitan, shipped_plans_are_read_back) {
                 {{"optimizer", "fsdp"},
                  {"rank_order", R"(["pp", "dp", "ep", "tp"])"},
                  {"stages", "[9, 11, 11, 11, 11, 10, 10, 7]"}}),
-        case_of("deepseek-v3", "deepseek-v3", {{"optimizer", "fsdp"}, {"rank_order", R"(["pp", "dp", "ep", "tp"])"}}),
+        without_predictions(case_of("deepseek-v3", "deepseek-v3",
+                                    {{"optimizer", "fsdp"}, {"rank_order", R"(["pp", "dp", "ep", "tp"])"}})),
         case_of("mixtral-8x7b", "mixtral-8x7b",
                 {{"rank_order", R"(["pp", "dp", "ep", "tp"])"},
                  {"optimizer", "fsdp"},

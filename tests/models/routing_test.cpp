@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "base/rng.hpp"
 
@@ -15,6 +16,7 @@ Routing routing_of(RoutingDistribution kind, double parameter) {
     Routing routing;
     routing.kind = kind;
     routing.parameter = parameter;
+    routing.alike_layers = true;
     return routing;
 }
 
@@ -129,6 +131,110 @@ TEST(Routing, loads_stay_between_the_mean_and_all_on_one) {
         EXPECT_GE(load.heaviest_expert, load.heaviest_rank - 1e-9);
         EXPECT_LE(load.heaviest_expert, num_experts + 1e-9);
     }
+}
+
+/// Each of its own.
+RoutingLoad load_by_layer(RoutingDistribution kind, double parameter, int num_experts, int ep, int layers,
+                          std::uint64_t seed = 1) {
+    Routing routing = routing_of(kind, parameter);
+    routing.alike_layers = false;
+    return routing_load(routing, num_experts, ep, seed, 32, {.count = layers});
+}
+
+TEST(Routing, popular_experts_lie_elsewhere_in_each_layer) {
+    // Every layer has all of zipf's shares, each time on other ranks; what is waited for is each layer's busiest rank.
+    constexpr int kLayers = 40;
+    const RoutingLoad load = load_by_layer(RoutingDistribution::kZipf, 1, 64, 8, kLayers);
+    ASSERT_EQ(load.layers.size(), static_cast<std::size_t>(kLayers));
+    std::set<std::ptrdiff_t> busiest;
+    double heaviest = 0;
+    for (const LayerLoad& layer : load.layers) {
+        const auto most = std::max_element(layer.by_rank.begin(), layer.by_rank.end());
+        EXPECT_EQ(*most, layer.heaviest_rank);
+        EXPECT_NEAR(std::accumulate(layer.by_rank.begin(), layer.by_rank.end(), 0.0), 8, 1e-9);
+        busiest.insert(most - layer.by_rank.begin());
+        heaviest += layer.heaviest_rank / kLayers;
+    }
+    EXPECT_EQ(busiest.size(), 8U) << "forty layers leave out one of eight ranks with a chance of 4 %, this seed none";
+    EXPECT_NEAR(load.heaviest_rank, heaviest, 1e-12);
+    // Over the layers a rank's load is a mean, far more even than in any of them.
+    EXPECT_LT(*std::max_element(load.by_rank.begin(), load.by_rank.end()), 1 + 0.5 * (heaviest - 1));
+}
+
+TEST(Routing, layers_of_their_own_have_the_expected_load_of_alike_ones) {
+    // The same draws: 3000 layers and the mean of 3000 draws.
+    const RoutingLoad own = load_by_layer(RoutingDistribution::kDirichlet, 0.5, 64, 8, 3000, 5);
+    const RoutingLoad alike = routing_load(routing_of(RoutingDistribution::kDirichlet, 0.5), 64, 8, 5, 3000);
+    EXPECT_NEAR(own.heaviest_rank, alike.heaviest_rank, 1e-12);
+    EXPECT_TRUE(alike.layers.empty());
+}
+
+TEST(Routing, a_trace_of_each_layer_is_taken_at_its_word) {
+    Routing routing;
+    routing.kind = RoutingDistribution::kTrace;
+    routing.layer_shares = {{0.7, 0.1, 0.1, 0.1}, {0.1, 0.1, 0.1, 0.7}};
+    routing.trace_shares = {0.4, 0.1, 0.1, 0.4};
+    const RoutingLoad load = routing_load(routing, 4, 2, 1, 32, {.count = 2});
+    EXPECT_NEAR(load.heaviest_rank_of(0), 1.6, 1e-12);
+    EXPECT_NEAR(load.by_rank_of(0)[1], 0.4, 1e-12);
+    EXPECT_NEAR(load.by_rank_of(1)[0], 0.4, 1e-12);
+    EXPECT_NEAR(load.by_rank[0], 1, 1e-12) << "over both layers even";
+    routing.alike_layers = true;
+    EXPECT_NEAR(routing_load(routing, 4, 2, 1, 32, {.count = 2}).heaviest_rank, 1, 1e-12);
+}
+
+/// N 4, K 1, S 16, micro-batch 1: 4 rows an expert when even.
+Workload four_experts(double capacity, bool pads) {
+    Workload w;
+    w.layers = 1, w.num_experts = 4, w.top_k = 1, w.sequence_length = 16;
+    w.capacity_factor = capacity, w.pad_to_capacity = pads;
+    return w;
+}
+
+TEST(Capacity, is_the_factor_times_the_even_rows_rounded_up) {
+    EXPECT_EQ(expert_capacity(four_experts(1.25, false), 16), 5);
+    EXPECT_EQ(expert_capacity(four_experts(1.1, false), 16), 5);
+    EXPECT_EQ(expert_capacity(four_experts(0.5, false), 16), 2);
+    EXPECT_EQ(even_rows(four_experts(0, false), 16), 4);
+    EXPECT_EQ(even_rows(four_experts(1.25, false), 16), 4) << "nothing to drop";
+    EXPECT_EQ(even_rows(four_experts(0.5, false), 16), 2);
+    EXPECT_EQ(even_rows(four_experts(1.25, true), 16), 5);
+    EXPECT_EQ(even_token_rows(four_experts(1.25, true), 16), 4);
+}
+
+TEST(Capacity, cuts_what_the_busiest_experts_get_to_the_capacity) {
+    // Shares 0.7, 0.1, 0.1, 0.1 of 16 rows: 11.2, 1.6 ...; of 5 rows 5, 1.6, 1.6, 1.6 are left.
+    Plan plan;
+    plan.ep = 2;
+    plan.routing.kind = RoutingDistribution::kTrace;
+    plan.routing.trace_shares = {0.7, 0.1, 0.1, 0.1};
+    const RoutingLoad load = routing_load(plan, four_experts(1.25, false));
+    EXPECT_NEAR(load.heaviest_rank, 6.6 / 8, 1e-12);
+    EXPECT_NEAR(load.by_rank[1], 3.2 / 8, 1e-12);
+    EXPECT_NEAR(load.dropped, (11.2 - 5) / 16, 1e-12);
+    EXPECT_NEAR(load.kept_of_even(), (16 - 6.2) / 16, 1e-12);
+    EXPECT_NEAR(load.least(), (16 - 6.2) / 16, 1e-12);
+    // Below 1 of what even routing has, which is the capacity itself.
+    const RoutingLoad less = routing_load(plan, four_experts(0.5, false));
+    EXPECT_NEAR(less.heaviest_rank, (2 + 1.6) / 4, 1e-12);
+    EXPECT_NEAR(less.dropped, (9.2) / 16, 1e-12);
+}
+
+TEST(Capacity, padded_experts_are_all_alike_whatever_the_routing) {
+    Plan plan;
+    plan.ep = 2;
+    plan.routing.kind = RoutingDistribution::kTrace;
+    plan.routing.trace_shares = {0.7, 0.1, 0.1, 0.1};
+    const RoutingLoad load = routing_load(plan, four_experts(1.25, true));
+    EXPECT_TRUE(load.is_even());
+    EXPECT_EQ(load.heaviest_rank, 1);
+    EXPECT_NEAR(load.dropped, (11.2 - 5) / 16, 1e-12);
+}
+
+TEST(Capacity, of_less_than_one_drops_tokens_of_even_routing_too) {
+    Plan plan;
+    EXPECT_NEAR(routing_load(plan, four_experts(0.5, false)).dropped, 0.5, 1e-12);
+    EXPECT_EQ(routing_load(plan, four_experts(1, false)).dropped, 0);
 }
 
 /// Tokens drawn one by one: groups, then experts of them, and the parts that hold any.

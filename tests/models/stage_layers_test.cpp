@@ -37,6 +37,14 @@ TEST(StageLayers, a_head_of_four_layers_cost_takes_four_layers_off_the_last_stag
     EXPECT_EQ(layers_by_cost(w, 1), (std::vector<int>{16}));
 }
 
+TEST(StageLayers, a_prediction_module_takes_its_layer_its_projection_and_a_head_off_the_last_stages) {
+    // Beside 16 layers and a head of 4 a module of 1 + 2 x 2048^2 / 67.1 M + 4 = 5.1: 25.1 units, bounds at 6.3, 12.6
+    // ...
+    Workload w = dense_model(16, 2048, 8192, 131072);
+    w.mtp_layers = 1;
+    EXPECT_EQ(layers_by_cost(w, 4), (std::vector<int>{6, 6, 4, 0}));
+}
+
 TEST(StageLayers, sum_to_the_layers_and_no_stage_exceeds_its_share_by_a_layer) {
     Rng rng(7);
     for (int trial = 0; trial < 200; ++trial) {

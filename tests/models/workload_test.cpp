@@ -27,6 +27,7 @@ JsonDocument small_document() {
         R"({"source": "made up", "layers": 4, "hidden_size": 64, "heads": 4, "kv_heads": 2, "head_size": 16,
         "attention": "multi-head", "norm": "rms", "qk_norm": true, "feed_forward": "swiglu", "biases": false, "intermediate_size": 256,
         "num_experts": 8, "top_k": 2, "expert_size": 32, "shared_experts": 1, "first_dense_layers": 1, "global_aux_loss": true,
+        "capacity_factor": 1.25, "pad_to_capacity": true, "router_bias": true, "mtp_layers": 0,
         "vocab_size": 512, "tied_embeddings": false, "learned_positions": false, "sequence_length": 128})",
         "small.json");
 }
@@ -73,6 +74,9 @@ TEST(Workload, every_key_of_a_file_is_read) {
     EXPECT_EQ(workload.shared_experts, 1);
     EXPECT_EQ(workload.first_dense_layers, 1);
     EXPECT_TRUE(workload.global_aux_loss);
+    EXPECT_EQ(workload.capacity_factor, 1.25);
+    EXPECT_TRUE(workload.pad_to_capacity);
+    EXPECT_TRUE(workload.router_bias);
     EXPECT_TRUE(workload.qk_norm);
     EXPECT_FALSE(workload.is_moe_layer(0));
     EXPECT_TRUE(workload.is_moe_layer(1));
@@ -133,6 +137,62 @@ TEST(Workload, each_wrong_value_is_refused_with_its_place_and_what_is_allowed) {
     }
 }
 
+TEST(Workload, capacity_and_prediction_modules_are_refused_where_they_mean_nothing) {
+    EXPECT_NE(error_of({{"capacity_factor", "0"}}).find("$.pad_to_capacity"), std::string::npos);
+    EXPECT_NE(error_of({{"capacity_factor", "0.001"}}).find("$.capacity_factor"), std::string::npos);
+    EXPECT_NE(error_of({{"capacity_factor", "-1"}}).find("$.capacity_factor"), std::string::npos);
+    EXPECT_NE(error_of({{"mtp_layers", "101"}}).find("$.mtp_layers"), std::string::npos);
+    EXPECT_EQ(error_of({{"mtp_layers", "3"}, {"pad_to_capacity", "false"}}), "accepted");
+    const std::string dense =
+        R"({"source": "s", "layers": 2, "hidden_size": 64, "heads": 4, "vocab_size": 7, "sequence_length": 3,
+            "intermediate_size": 8, )";
+    for (const char* key : {R"("capacity_factor": 1)", R"("pad_to_capacity": true)", R"("router_bias": true)"}) {
+        EXPECT_NE(error_of_text(dense + key + "}").find("without \"num_experts\""), std::string::npos) << key;
+    }
+    EXPECT_EQ(error_of_text(dense + R"("mtp_layers": 1})"), "accepted");
+}
+
+// Each module: a projection of 2 H to H, three norms, a layer like the last one; the head's product once more.
+TEST(Workload, a_prediction_module_is_a_projection_three_norms_a_layer_and_the_head_once_more) {
+    Workload workload = load_workload(small_document());
+    const ParameterCount before = count_parameters(workload), active = count_active_parameters(workload);
+    const TokenFlop flop_before = count_token_flop(workload);
+    const double layer = count_layer_parameters(workload, 3).total();
+    workload.mtp_layers = 2;
+    const ParameterCount after = count_parameters(workload);
+    EXPECT_EQ(after.total() - before.total(), 2 * (layer + 2 * 64 * 64 + 3 * 64));
+    EXPECT_EQ(after.prediction, 2 * 2 * 64 * 64);
+    EXPECT_EQ(after.norm - before.norm, 2 * (224 + 3 * 64));
+    EXPECT_EQ(after.embedding + after.lm_head, before.embedding + before.lm_head) << "tables are shared";
+    EXPECT_EQ(count_active_parameters(workload).experts - active.experts, 2 * 2 * 3 * 64 * 32);
+    const TokenFlop flop = count_token_flop(workload);
+    EXPECT_EQ(flop.lm_head, 3 * flop_before.lm_head);
+    EXPECT_EQ(flop.prediction, 2 * 2 * 2 * 64 * 64);
+    EXPECT_EQ(flop.attention_projections, flop_before.attention_projections * 6 / 4);
+    EXPECT_EQ(flop.experts, flop_before.experts * 5 / 3);
+    EXPECT_EQ(replicated_tensors_per_layer(workload, 4), replicated_tensors_per_layer(workload, 3) + 1 + 3);
+}
+
+TEST(Workload, deepseek_v3_has_671_billion_parameters_and_a_prediction_module_of_14) {
+    // The report counts the module with the two tables that it shares.
+    Workload workload = load("deepseek-v3");
+    EXPECT_EQ(workload.mtp_layers, 1);
+    EXPECT_TRUE(workload.router_bias);
+    const ParameterCount with = count_parameters(workload);
+    workload.mtp_layers = 0;
+    const double main_model = count_parameters(workload).total();
+    EXPECT_NEAR(main_model, 671e9, 0.5e9);
+    EXPECT_NEAR(with.total() - main_model + with.embedding + with.lm_head, 14e9, 0.05 * 14e9);
+}
+
+TEST(Workload, a_capacity_below_that_of_even_routing_leaves_that_part_of_the_experts_flop) {
+    Workload workload = load_workload(small_document());
+    const double all = count_token_flop(workload).experts;
+    EXPECT_EQ(count_token_flop(load_workload(small_document())).experts, 3.0 * 2 * 2 * 3 * 64 * 32);
+    workload.capacity_factor = 0.5;
+    EXPECT_EQ(count_token_flop(workload).experts, all / 2);
+}
+
 TEST(Workload, latent_attention_refuses_what_it_does_not_model) {
     const std::vector<Change> latent = {{"attention", "\"latent\""}, {"q_rank", "0"},           {"kv_rank", "8"},
                                         {"rope_head_size", "4"},     {"value_head_size", "16"}, {"kv_heads", "4"},
@@ -188,7 +248,7 @@ TEST(Workload, layers_the_final_norm_and_the_vocabulary_add_up_to_the_model) {
         const Workload workload = load(name);
         const ParameterCount model = count_parameters(workload);
         double sum = model.embedding + model.positions + model.lm_head;
-        for (int layer = 0; layer < workload.layers; ++layer) {
+        for (int layer = 0; layer < workload.layers_and_predictions(); ++layer) {
             const ParameterCount count = count_layer_parameters(workload, layer);
             EXPECT_EQ(count.embedding + count.positions + count.lm_head, 0);
             sum += count.total();
@@ -214,7 +274,7 @@ TEST(Workload, gpt3_counts_biases_positions_and_layer_norms_and_ties_its_head) {
 TEST(Workload, a_non_parametric_norm_has_no_parameters) { EXPECT_EQ(count_parameters(load("mula-1b")).norm, 0); }
 
 TEST(Workload, latent_attention_counts_its_five_matrices_and_two_latent_norms) {
-    const Workload workload = load("deepseek-v3");
+    Workload workload = load("deepseek-v3");
     const ParameterCount layer = count_layer_parameters(workload, 10);
     EXPECT_EQ(layer.attention, 7168.0 * 1536 + 1536.0 * 128 * (128 + 64) + 7168.0 * (512 + 64) +
                                    512.0 * 128 * (128 + 128) + 128.0 * 128 * 7168);
@@ -223,8 +283,9 @@ TEST(Workload, latent_attention_counts_its_five_matrices_and_two_latent_norms) {
     EXPECT_EQ(layer.experts, 256.0 * 3 * 7168 * 2048);
     EXPECT_EQ(layer.shared_experts, 3.0 * 7168 * 2048);
     EXPECT_EQ(count_layer_parameters(workload, 2).dense_feed_forward, 3.0 * 7168 * 18432);
-    // The published main model has 671,026,419,200 parameters, 58 x 256 of them the correction biases that are not
-    // modelled.
+    // The published main model has 671,026,419,200 parameters, 58 x 256 of them the router's biases, which no gradient
+    // trains.
+    workload.mtp_layers = 0;
     EXPECT_EQ(count_parameters(workload).total() + 58 * 256, 671'026'419'200.0);
 }
 
@@ -245,7 +306,8 @@ TEST(Workload, published_totals_come_out_within_one_percent_or_their_rounding) {
         {"agpt-20b", 20.7, 20.7, 0.05, 0.05},     {"agpt-30b", 28.1, 28.1, 0.05, 0.05},
     };
     for (const Published& model : models) {
-        const Workload workload = load(model.name);
+        Workload workload = load(model.name);
+        workload.mtp_layers = 0;  // published counts are of the main model
         const double total = count_parameters(workload).total() / kBillion;
         const ParameterCount active_count = count_active_parameters(workload);
         // DeepSeek's 37 B leave out the input embedding (37.55 B with it); the others count it.
@@ -271,8 +333,8 @@ TEST(Workload, a_token_costs_two_flop_per_active_weight_and_half_of_the_full_att
 }
 
 TEST(Workload, latent_scores_use_the_longer_keys_and_the_value_heads) {
-    // 2 * S/2 * heads * (nope + rope) for QK^T and 2 * S/2 * heads * value for PV, 61 layers.
-    EXPECT_EQ(count_token_flop(load("deepseek-v3")).attention_scores, 61.0 * 4096 * 128 * (192 + 128));
+    // 2 * S/2 * heads * (nope + rope) for QK^T and 2 * S/2 * heads * value for PV, 61 layers and a prediction module's.
+    EXPECT_EQ(count_token_flop(load("deepseek-v3")).attention_scores, 62.0 * 4096 * 128 * (192 + 128));
 }
 
 TEST(Workload, forward_flop_without_scores_are_twice_the_active_matrices) {
@@ -280,7 +342,9 @@ TEST(Workload, forward_flop_without_scores_are_twice_the_active_matrices) {
         const Workload workload = load(name);
         const ParameterCount active = count_active_parameters(workload);
         const TokenFlop flop = count_token_flop(workload);
-        EXPECT_DOUBLE_EQ(flop.forward() - flop.attention_scores, 2 * (active.total() - active.embedding - active.norm))
+        const double heads = (1 + workload.mtp_layers) * active.lm_head;
+        EXPECT_DOUBLE_EQ(flop.forward() - flop.attention_scores,
+                         2 * (active.total() - active.embedding - active.norm - active.lm_head + heads))
             << name;
     }
 }

@@ -81,6 +81,17 @@ inline const std::vector<models::Workload>& workloads() {
     return kAll;
 }
 
+/// Prediction modules, capacity and a router's bias.
+inline models::Workload with_choices(models::Workload model, Rng& rng) {
+    model.mtp_layers = one_of(rng, {0, 0, 0, 1, 2});
+    if (model.num_experts > 0) {
+        model.router_bias = coin(rng);
+        model.capacity_factor = one_of(rng, {0.0, 0.0, 1.0, 1.25});  // with even routing no token is dropped
+        model.pad_to_capacity = model.capacity_factor > 0 && coin(rng);
+    }
+    return model;
+}
+
 inline models::Plan draw_plan(Rng& rng, bool overlap) {
     models::Plan p;
     p.file = "random.json";
@@ -122,10 +133,12 @@ inline models::Plan draw_plan(Rng& rng, bool overlap) {
 inline Case random_case(std::uint64_t seed, bool overlap = true) {
     Rng rng(seed);
     for (;;) {
-        const models::Workload& model = detail::workloads()[rng.below(detail::workloads().size())];
+        const models::Workload& shipped_model = detail::workloads()[rng.below(detail::workloads().size())];
+        Rng choices = rng;  // leaves what is drawn behind as it was
+        const models::Workload model = detail::with_choices(shipped_model, choices);
         models::Plan drawn = detail::draw_plan(rng, overlap);
-        if (Rng parts(seed); parts.below(3) == 0) {
-            draw_recompute(parts, model, drawn);
+        if (choices.below(3) == 0) {
+            draw_recompute(choices, model, drawn);
         }
         const char* name = rng.below(2) == 0 ? "optimus" : "megatron-deepspeed";
         try {

@@ -49,12 +49,14 @@ void write_routing(JsonWriter& json, const models::Routing& routing) {
     switch (routing.kind) {
         case RoutingDistribution::kUniform: json.value("uniform"); return;
         case RoutingDistribution::kLearned: json.value("learned"); return;
-        case RoutingDistribution::kZipf: json.begin_object().member("zipf", routing.parameter).end_object(); return;
-        case RoutingDistribution::kDirichlet:
-            json.begin_object().member("dirichlet", routing.parameter).end_object();
-            return;
-        case RoutingDistribution::kTrace: json.begin_object().member("trace", routing.trace_file).end_object(); return;
+        case RoutingDistribution::kZipf: json.begin_object().member("zipf", routing.parameter); break;
+        case RoutingDistribution::kDirichlet: json.begin_object().member("dirichlet", routing.parameter); break;
+        case RoutingDistribution::kTrace: json.begin_object().member("trace", routing.trace_file); break;
     }
+    if (routing.alike_layers) {
+        json.member("alike_layers", true);
+    }
+    json.end_object();
 }
 
 void write_placement(JsonWriter& json, const models::Plan& p) {

@@ -1,12 +1,14 @@
 /// @file DeepSpeed's JSON and arguments of Megatron-DeepSpeed as a plan.
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "interop/deepspeed/deepspeed.hpp"
 #include "interop/deepspeed/deepspeed_json.hpp"
 #include "interop/launch_script.hpp"
@@ -39,6 +41,9 @@ constexpr std::string_view kPassedOver[]{"--num-layers",
                                          "--topk",
                                          "--moe-loss-coeff",
                                          "--disable-moe-token-dropping",
+                                         "--moe-train-capacity-factor",
+                                         "--moe-eval-capacity-factor",
+                                         "--moe-min-capacity",
                                          "--create-moe-param-group",
                                          "--use-flash-attn",
                                          "--use-flash-attn-v2",
@@ -243,10 +248,27 @@ class Reader {
         } else {
             check.number("--ffn-hidden-size", own.intermediate_size, "intermediate_size");
         }
+        if (in_.has("--num-layers") && in_.has("--num-experts")) {
+            check_capacity(own);
+        }
         if (in_.word("--num-experts", "1") != "1") {
             check.number("--num-experts", own.num_experts, "num_experts");
         } else if (own.num_experts > 0 && in_.has("--num-layers") && in_.has("--hidden-size")) {
             check.required("--num-experts", own.num_experts, "num_experts");
+        }
+    }
+
+    /// Tokens are dropped, and experts padded, unless it is switched off.
+    void check_capacity(const models::Workload& own) {
+        const char* const factor = "--moe-train-capacity-factor";
+        const bool drops = !in_.has("--disable-moe-token-dropping");
+        const std::string given = drops ? in_.word(factor, "1") : "no token dropping";
+        const std::string expected = own.capacity_factor > 0 ? json_number(own.capacity_factor) : "no token dropping";
+        const bool same = drops ? own.capacity_factor > 0 && std::strtod(given.c_str(), nullptr) == own.capacity_factor
+                                : own.capacity_factor == 0;
+        if (own.num_experts > 0 && !same) {
+            in_.refuse(drops ? factor : "--disable-moe-token-dropping", given,
+                       expected + ", as workload.capacity_factor of " + own.name + " has it");
         }
     }
 

@@ -24,6 +24,15 @@ void check(const models::Workload& workload) {
     if (workload.norm == models::NormKind::kNonParametric) {
         refuse(workload, "norm", "\"non-parametric\"", "\"rms\" or \"layer\"");
     }
+    if (workload.mtp_layers > 0) {
+        refuse(workload, "mtp_layers", std::to_string(workload.mtp_layers), "0");
+    }
+    if (workload.router_bias) {
+        refuse(workload, "router_bias", "true", "false");
+    }
+    if (workload.capacity_factor > 0 && !workload.pad_to_capacity) {
+        refuse(workload, "pad_to_capacity", "false", "true beside a capacity_factor, which DeepSpeed pads to,");
+    }
     if (workload.shared_experts > 0) {
         refuse(workload, "shared_experts", std::to_string(workload.shared_experts), "0");
     }
@@ -37,7 +46,13 @@ void add_experts(const models::Workload& workload, Settings& settings) {
     settings.push_back({"--topk", std::to_string(workload.top_k), "workload.top_k"});
     settings.push_back({"--mlp-type", "standard", "workload.shared_experts"});
     settings.push_back({"--expert-interval", "1", "workload.first_dense_layers"});
-    settings.push_back({"--disable-moe-token-dropping", "", "every token is kept"});
+    if (workload.capacity_factor > 0) {
+        settings.push_back(
+            {"--moe-train-capacity-factor", json_number(workload.capacity_factor), "workload.capacity_factor"});
+        settings.push_back({"--moe-min-capacity", "0", "workload.capacity_factor"});  // its own is 4 rows
+    } else {
+        settings.push_back({"--disable-moe-token-dropping", "", "workload.capacity_factor"});
+    }
     settings.push_back({"--moe-loss-coeff", json_number(workload.training.auxiliary_loss),
                         training_source(workload.training, "auxiliary_loss")});
 }

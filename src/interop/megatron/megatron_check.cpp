@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/json.hpp"
 #include "interop/megatron/megatron.hpp"
 #include "interop/model_check.hpp"
 
@@ -79,6 +81,10 @@ class Comparison {
         check_.number("--seq-length", own_.sequence_length, "sequence_length");
         check_.vocabulary("--vocab-size",
                           std::int64_t{in_.number("--make-vocab-size-divisible-by", kVocabularyStep)} * tp);
+        check_.number("--mtp-num-layers", own_.mtp_layers, "mtp_layers");
+        if (is_whole_ && own_.mtp_layers > 0) {
+            check_.required("--mtp-num-layers", own_.mtp_layers, "mtp_layers");
+        }
         compare_kinds();
         compare_attention();
         compare_experts();
@@ -127,12 +133,37 @@ class Comparison {
         }
         check_.number("--moe-router-topk", own_.top_k, "top_k");
         check_.number("--moe-ffn-hidden-size", own_.expert_size, "expert_size");
+        compare_balancing();
         check_.number("--moe-router-num-groups", own_.expert_groups, "expert_groups");
         check_.number("--moe-router-group-topk", own_.top_k_groups, "top_k_groups");
         if (is_whole_) {
             check_.required("--num-experts", own_.num_experts, "num_experts");
         }
         compare_frequency();
+    }
+
+    void compare_balancing() {
+        const char* const bias = "--moe-router-enable-expert-bias";
+        const char* const capacity = "--moe-expert-capacity-factor";
+        const char* const pads = "--moe-pad-expert-input-to-capacity";
+        check_.only_if(bias, own_.router_bias, "router_bias");
+        check_.only_if(pads, own_.pad_to_capacity, "pad_to_capacity");
+        require_switch(bias, own_.router_bias, "router_bias");
+        require_switch(pads, own_.pad_to_capacity, "pad_to_capacity");
+        const std::string own = own_.capacity_factor > 0 ? json_number(own_.capacity_factor) : "no such argument";
+        const std::string given = in_.word(capacity, "no such argument");
+        const bool is_same = given == own || (own_.capacity_factor > 0 && in_.has(capacity) &&
+                                              std::strtod(given.c_str(), nullptr) == own_.capacity_factor);
+        if (!is_same && (is_whole_ || in_.has(capacity))) {
+            check_.refuse(capacity, given, own, "capacity_factor");
+        }
+    }
+
+    /// Of the arguments of a model.
+    void require_switch(const char* name, bool own, const char* field) {
+        if (is_whole_ && own && !in_.has(name)) {
+            check_.refuse(name, "no such switch", "it", field);
+        }
     }
 
     void compare_frequency() {

@@ -141,7 +141,13 @@ class Reader {
 
     void read_layout() {
         const std::string argument = "--pipeline-model-parallel-layout";
-        const std::vector<int> layers = layers_of_pattern(arguments_.at(argument), name_ + ": " + argument);
+        const StagePattern pattern = layers_of_pattern(arguments_.at(argument), name_ + ": " + argument);
+        const std::vector<int>& layers = pattern.layers;
+        if (const int wanted = in_.has("--mtp-num-layers") ? in_.number("--mtp-num-layers", 1) : 0;
+            pattern.predictions != wanted) {
+            in_.refuse(argument, std::to_string(pattern.predictions) + " times m",
+                       std::to_string(wanted) + ", as --mtp-num-layers has it");
+        }
         const int stages = static_cast<int>(layers.size());
         if (plan_.virtual_stages > 1) {
             in_.refuse(argument, "it beside another argument that deals layers", "one of them");

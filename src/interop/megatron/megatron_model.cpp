@@ -53,6 +53,16 @@ void add_experts(const models::Workload& workload, Settings& settings) {
         add("--moe-router-num-groups", std::to_string(workload.expert_groups), "workload.expert_groups");
         add("--moe-router-group-topk", std::to_string(workload.top_k_groups), "workload.top_k_groups");
     }
+    if (workload.router_bias) {
+        add("--moe-router-enable-expert-bias", "", "workload.router_bias");
+        add("--moe-router-score-function", "sigmoid", "Megatron-LM moves biases of sigmoid scores only");
+    }
+    if (workload.capacity_factor > 0) {
+        add("--moe-expert-capacity-factor", json_number(workload.capacity_factor), "workload.capacity_factor");
+        if (workload.pad_to_capacity) {
+            add("--moe-pad-expert-input-to-capacity", "", "workload.pad_to_capacity");
+        }
+    }
     const std::string of_balance = training_source(training, "auxiliary_loss");
     add("--moe-router-load-balancing-type", "aux_loss", of_balance);
     add("--moe-aux-loss-coeff", json_number(training.auxiliary_loss), of_balance);
@@ -119,6 +129,9 @@ Settings megatron_model(const models::Workload& workload) {
     }
     if (!workload.tied_embeddings) {
         add_switch("--untie-embeddings-and-output-weights", "workload.tied_embeddings");
+    }
+    if (workload.mtp_layers > 0) {
+        add("--mtp-num-layers", workload.mtp_layers, "workload.mtp_layers");
     }
     add_attention(workload, settings);
     if (workload.num_experts > 0) {

@@ -96,14 +96,14 @@ class Writer {
         }
     }
 
-    /// "Et*3|t*4|t*3L": embedding, layers of each virtual stage in order, loss.
-    static std::string stages_text(const std::vector<int>& layers) {
+    /// "Et*3|t*4|t*3mL": embedding, layers of each virtual stage in order, prediction modules, loss.
+    [[nodiscard]] std::string stages_text(const std::vector<int>& layers) const {
         std::string text = "E";
         for (std::size_t stage = 0; stage < layers.size(); ++stage) {
             text += stage == 0 ? "" : "|";
             text += layers[stage] > 0 ? "t*" + std::to_string(layers[stage]) : "";
         }
-        return "\"" + text + "L\"";
+        return "\"" + text + std::string(static_cast<std::size_t>(workload_.mtp_layers), 'm') + "L\"";
     }
 
     /// tp, cp, ep, dp, pp from the fastest on, or with pp before dp. The latter asks for as many replicas of experts as
@@ -222,6 +222,9 @@ class Writer {
                 out_.add("--moe-flex-dispatcher-backend", "deepep", "dispatch");
                 break;
         }
+        out_.require(workload_.capacity_factor == 0 || plan_.dispatch == models::Dispatch::kAllToAll, "dispatch",
+                     std::string("\"") + to_string(plan_.dispatch) + "\" with workload.capacity_factor",
+                     "\"alltoall\", whose dispatcher alone drops tokens,");
         if (plan_.expert_kernels != models::ExpertKernels::kLoop) {
             out_.add_switch("--moe-grouped-gemm", "expert_kernels");
         }

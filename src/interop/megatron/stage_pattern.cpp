@@ -28,8 +28,8 @@ class Pattern {
 
     [[noreturn]] void refuse() const {
         throw InputError(where_, "found \"" + printable(text_, kLongestShown) +
-                                     "\"; expected stages of E, t and L between bars, with *N for repetitions, as in "
-                                     "\"Et*3|(tt|)*29L\"");
+                                     "\"; expected stages of E, t, m and L between bars, m right in front of "
+                                     "L, with *N for repetitions, as in \"Et*3|(tt|)*29mL\"");
     }
 
  private:
@@ -65,7 +65,7 @@ class Pattern {
             ++at_;
             return inner;
         }
-        if (std::string("EtL|").find(c) == std::string::npos) {
+        if (std::string("EtmL|").find(c) == std::string::npos) {
             refuse();
         }
         return {c};
@@ -94,23 +94,28 @@ class Pattern {
 
 }  // namespace
 
-std::vector<int> layers_of_pattern(const std::string& pattern, const std::string& where) {
+StagePattern layers_of_pattern(const std::string& pattern, const std::string& where) {
     Pattern parsed(pattern, where);
     const std::string all = parsed.written_out();
     const bool is_whole = all.starts_with('E') && all.ends_with('L') && std::ranges::count(all, 'E') == 1 &&
                           std::ranges::count(all, 'L') == 1;
-    if (!is_whole) {
+    const std::size_t first_m = all.find('m');
+    const bool is_last = first_m == std::string::npos || all.find_first_not_of('m', first_m) + 1 == all.size();
+    if (!is_whole || !is_last) {
         parsed.refuse();
     }
     std::vector<int> layers{0};
+    int predictions = 0;
     for (const char c : all) {
         if (c == '|') {
             layers.push_back(0);
         } else if (c == 't') {
             ++layers.back();
+        } else if (c == 'm') {
+            ++predictions;
         }
     }
-    return layers;
+    return {layers, predictions};
 }
 
 }  // namespace auspex::interop

@@ -71,7 +71,10 @@ std::vector<Fixed> fixed_shapes(const Workload& w, const Base& base) {
                              {"feed_forward", word(w.feed_forward), word(b.feed_forward)},
                              {"biases", word(w.biases), word(b.biases)},
                              {"learned_positions", word(w.learned_positions), word(b.learned_positions)},
-                             {"tied_embeddings", word(w.tied_embeddings), word(b.tied_embeddings)}};
+                             {"tied_embeddings", word(w.tied_embeddings), word(b.tied_embeddings)},
+                             {"router_bias", word(w.router_bias), word(b.router_bias)},
+                             {"capacity_factor", json_number(w.capacity_factor), json_number(b.capacity_factor)},
+                             {"mtp_layers", std::to_string(w.mtp_layers), std::to_string(b.mtp_layers)}};
     const bool scales = base.scales_shapes;
     for (const auto& [field, own, of_base] : {std::tuple("heads", w.heads, scales ? w.heads : b.heads),
                                               {"kv_heads", w.kv_heads, scales ? w.heads : b.kv_heads},

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.hpp"
 #include "interop/settings_writer.hpp"
 #include "interop/torchtitan/python_text.hpp"
 #include "interop/torchtitan/torch_schedules.hpp"
@@ -43,6 +44,8 @@ class Writer {
         : request_(request), workload_(request.workload), plan_(request.plan), out_(request.plan, "torchtitan") {}
 
     Settings run() {
+        refuse_of_model(workload_.capacity_factor > 0, "capacity_factor", "0: it drops no tokens");
+        refuse_of_model(workload_.mtp_layers > 0, "mtp_layers", "0: its trainer has one loss");
         write_grid();
         write_pipeline();
         write_batch();
@@ -52,6 +55,12 @@ class Writer {
     }
 
  private:
+    void refuse_of_model(bool has, const std::string& field, const std::string& expected) const {
+        if (has) {
+            throw InputError(workload_.file + ": $." + field,
+                             "found it above 0; expected " + expected + " with torchtitan");
+        }
+    }
     void add_word(const char* name, const std::string& word, const char* field) {
         out_.add(name, "\"" + word + "\"", field);
     }

@@ -20,7 +20,10 @@ std::vector<int> layers_by_cost(const Workload& workload, int stages) {
     const auto cost_of = [&](int layer) {  // layers are of two kinds, the dense ones first
         return workload.is_moe_layer(layer) == workload.is_moe_layer(0) ? first : last;
     };
-    double all = static_cast<double>(workload.vocab_size) * workload.hidden_size;
+    double all = static_cast<double>(workload.vocab_size) * workload.hidden_size * (1 + workload.mtp_layers);
+    for (int layer = workload.layers; layer < workload.layers_and_predictions(); ++layer) {
+        all += multiply_adds(workload, layer);
+    }
     for (int layer = 0; layer < workload.layers; ++layer) {
         all += cost_of(layer);
     }

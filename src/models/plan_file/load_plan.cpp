@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "models/plan_file/read_placement.hpp"
+#include "models/routing/trace.hpp"
 
 namespace auspex::models {
 
@@ -162,29 +163,17 @@ void read_choices(const JsonValue& root, Plan& plan) {
                   {&plan.overlap_tp, &plan.overlap_ep, &plan.overlap_dp, &plan.overlap_pp});
 }
 
-void read_trace(const JsonValue& file, const std::string& plan_file, Routing& routing) {
+void read_trace_file(const JsonValue& file, Plan& plan) {
     const std::string name = file.as_string();
     if (name.empty() ||
         std::any_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; })) {
         file.fail("a file name without control characters, relative to the plan's folder");
     }
-    routing.trace_file = (std::filesystem::path(plan_file).parent_path() / name).string();
-    const JsonDocument document = JsonDocument::load(routing.trace_file);
-    document.root().allow_only({"source", "shares", "choices"});
-    if (document.root().find("choices")) {
-        routing.record = std::make_shared<const RoutingRecord>(read_routing_record(routing.trace_file));
-    }
-    const JsonValue shares = document.root().at("shares");
-    for (const JsonValue& share : shares.elements()) {
-        routing.trace_shares.push_back(share.as_number(0, 1e18));
-    }
-    const double total = std::accumulate(routing.trace_shares.begin(), routing.trace_shares.end(), 0.0);
-    if (!(total > 0)) {
-        shares.fail("one count or share per expert, at least one above zero");
-    }
-    for (double& share : routing.trace_shares) {
-        share /= total;
-    }
+    plan.routing.trace_file = (std::filesystem::path(plan.file).parent_path() / name).string();
+    Trace trace = read_trace(plan.routing.trace_file);
+    plan.routing.trace_shares = std::move(trace.shares);
+    plan.routing.layer_shares = std::move(trace.layer_shares);
+    plan.routing.record = std::move(trace.record);
 }
 
 void read_routing(const JsonValue& root, Plan& plan) {
@@ -201,13 +190,15 @@ void read_routing(const JsonValue& root, Plan& plan) {
     if (!value->is_object()) {
         value->fail(expected);
     }
-    value->allow_only({"zipf", "dirichlet", "trace"});
+    value->allow_only({"zipf", "dirichlet", "trace", "alike_layers"});
     const auto zipf = value->find("zipf");
     const auto dirichlet = value->find("dirichlet");
     const auto trace = value->find("trace");
     if (zipf.has_value() + dirichlet.has_value() + trace.has_value() != 1) {
         value->fail(expected);
     }
+    const auto alike = value->find("alike_layers");
+    plan.routing.alike_layers = alike && alike->as_bool();
     if (zipf) {
         plan.routing.kind = RoutingDistribution::kZipf;
         plan.routing.parameter = zipf->as_number(0, 10);
@@ -216,7 +207,7 @@ void read_routing(const JsonValue& root, Plan& plan) {
         plan.routing.parameter = dirichlet->as_number(0.001, 1e6);
     } else {
         plan.routing.kind = RoutingDistribution::kTrace;
-        read_trace(*trace, plan.file, plan.routing);
+        read_trace_file(*trace, plan);
     }
 }
 

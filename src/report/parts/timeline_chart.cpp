@@ -163,10 +163,11 @@ std::size_t operation_group(const std::string& stream, const std::string& name) 
             return group;
         }
     }
-    if (is_one_of({"embedding", "final_norm", "lm_head", "cross_entropy"})) {
+    if (is_one_of({"embedding", "final_norm", "lm_head", "cross_entropy", "prediction_input"})) {
         return kHead;
     }
-    if (is_one_of({"gradient_check", "gradient_norm", "optimizer_update", "step_host", "host_sync", "barrier"})) {
+    if (is_one_of({"gradient_check", "gradient_norm", "optimizer_update", "router_bias_update", "step_host",
+                   "host_sync", "barrier"})) {
         return kOptimizer;
     }
     if (is_one_of({"token_counting", "index_generation", "expert_computation", "output_reduction", "shared_expert",

@@ -32,6 +32,11 @@ void check_model(Findings& found, const models::Workload& w) {
               "attention over a window is not bound");
     found.add(w.top_k_groups < w.expert_groups, OpKind::kRouterTopK,
               "a limit on the groups of experts that a token goes to is not bound");
+    found.add(w.mtp_layers > 0, OpKind::kPredictionInput, "multi-token prediction (mtp_layers) is not bound");
+    found.add(w.router_bias, OpKind::kRouterBiasUpdate, "balancing by a bias of the router (router_bias) is not bound");
+    found.add(w.capacity_factor > 0, OpKind::kIndexGeneration,
+              std::string("a capacity of experts (capacity_factor") + (w.pad_to_capacity ? ", pad_to_capacity" : "") +
+                  ") is not bound");
     found.add(
         (w.qk_norm || latent) && w.norm != models::NormKind::kRms, OpKind::kQkNorm,
         latent ? "latents are normalised by RMS norms only" : "queries and keys are normalised by RMS norms only");

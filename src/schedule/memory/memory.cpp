@@ -142,8 +142,8 @@ StepPeaks recorded_peaks(const RoleWalk& role, const models::RoutingRecord& reco
 
 StageMemory stage_memory(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
                          const models::Machine& machine, const models::Layout& layout, const Program& program,
-                         int stage, double heaviest_rank) {
-    const RoleWalk role(workload, plan, stack, program, stage, heaviest_rank);
+                         int stage, const models::RoutingLoad& load) {
+    const RoleWalk role(workload, plan, stack, program, stage, load);
     StepPeaks peaks;
     add_step(role, {}, peaks);
     return stage_memory_of(stage, name_of(program, peaks.use, peaks.operation),
@@ -153,8 +153,8 @@ StageMemory stage_memory(const models::Workload& workload, const models::Plan& p
 
 StageCourse stage_course(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
                          const models::Machine& machine, const models::Layout& layout, const Program& program,
-                         int stage, double heaviest_rank) {
-    const RoleWalk role(workload, plan, stack, program, stage, heaviest_rank);
+                         int stage, const models::RoutingLoad& load) {
+    const RoleWalk role(workload, plan, stack, program, stage, load);
     StepPeaks peaks;
     add_step(role, {}, peaks);
     const auto fixed = even_fixed_bytes(workload, plan, stack, layout, stage);
@@ -180,7 +180,7 @@ StageCourse recorded_stage_course(const models::Workload& workload, const models
     const int rank = fullest_rank(workload, plan, stack, layout, program, stage, record);
     const RankMemory fullest = rank_memory(workload, plan, stack, layout, program, rank, &record);
     const models::GridCoordinates coordinates = grid_coordinates(layout, rank);
-    const RoleWalk role(workload, plan, stack, program, stage, 1);
+    const RoleWalk role(workload, plan, stack, program, stage, {});
     const StepPeaks peaks = recorded_peaks(role, record, workload, plan, coordinates);
     return course_of(
         stage_memory_of(stage, name_of(program, fullest.use, fullest.operation), fullest.fixed,
@@ -192,7 +192,7 @@ RankMemory rank_memory(const models::Workload& workload, const models::Plan& pla
                        const models::Layout& layout, const Program& program, int rank,
                        const models::RoutingRecord* routing) {
     const models::GridCoordinates coordinates = grid_coordinates(layout, rank);
-    const RoleWalk role(workload, plan, stack, program, coordinates.stage, 1);
+    const RoleWalk role(workload, plan, stack, program, coordinates.stage, {});
     StepPeaks peaks;
     if (routing != nullptr) {
         check_record(*routing, workload, plan, layout);
@@ -213,8 +213,9 @@ RankMemory rank_memory(const models::Workload& workload, const models::Plan& pla
     }
     const bool fsdp = plan.optimizer == models::OptimizerSharding::kFsdp;
     const double held = fsdp ? states : std::round(p.dense) + std::round(p.experts);
-    const FixedBytes fixed =
+    FixedBytes fixed =
         fixed_bytes(plan, stack, layout, held, states, gathered_units(workload, plan, coordinates.stage));
+    fixed[static_cast<std::size_t>(MemoryLabel::kWeights)] += router_bias_bytes(workload, plan, coordinates.stage);
     RankMemory memory;
     memory.use = peaks.use;
     memory.operation = peaks.operation;

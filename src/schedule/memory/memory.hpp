@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/machine.hpp"
+#include "models/routing.hpp"
 #include "models/routing_record.hpp"
 #include "schedule/memory/memory_label.hpp"
 #include "schedule/program/program.hpp"
@@ -22,14 +23,14 @@ struct StageMemory {
 
 /// Live bytes of a stage's ranks, for predictions: the labels of MemoryLabel, and `runtime`, the machine's
 /// reserved_bytes. Shards of optimizer states are even, in fractions of a parameter; every MoE layer computes
-/// heaviest_rank times the rows of uniform routing, rounded up. With fsdp, weights, gradients and states are sharded
-/// the same way, and `communication` has two gathered units and their gradients, of the size of the largest of the
-/// stage's layers, embedding and LM head, all the time. Requires a resolved plan and its program. Ignores:
-/// fragmentation, allocator rounding, buffers inside libraries.
+/// the rows that `load` gives the rank with most of them over all layers of the stage, rounded up. With fsdp, weights,
+/// gradients and states are sharded the same way, and `communication` has two gathered units and their gradients, of
+/// the size of the largest of the stage's layers, embedding and LM head, all the time. Requires a resolved plan and its
+/// program. Ignores: fragmentation, allocator rounding, buffers inside libraries.
 [[nodiscard]] StageMemory stage_memory(const models::Workload& workload, const models::Plan& plan,
                                        const models::Stack& stack, const models::Machine& machine,
                                        const models::Layout& layout, const Program& program, int stage,
-                                       double heaviest_rank);
+                                       const models::RoutingLoad& load);
 
 /// Live bytes of a stage's ranks in one pass, by label in the order of StageMemory::by_label.
 struct PassBytes {
@@ -49,7 +50,7 @@ struct StageCourse {
 [[nodiscard]] StageCourse stage_course(const models::Workload& workload, const models::Plan& plan,
                                        const models::Stack& stack, const models::Machine& machine,
                                        const models::Layout& layout, const Program& program, int stage,
-                                       double heaviest_rank);
+                                       const models::RoutingLoad& load);
 
 /// Live bytes of one rank, exactly.
 struct RankMemory {

@@ -16,6 +16,16 @@ double gathered_units(const models::Workload& workload, const models::Plan& plan
     return 2 * largest * (plan.weight_bytes + plan.gradient_bytes);
 }
 
+double router_bias_bytes(const models::Workload& workload, const models::Plan& plan, int stage) {
+    constexpr double kBiasAndCount = 4 + 4;
+    double layers = 0;
+    for (int chunk = 0; workload.router_bias && chunk < plan.virtual_stages; ++chunk) {
+        const LayerRange range = layers_of(workload, plan, virtual_stage_of(plan, chunk, stage));
+        layers += range.last - std::clamp(workload.first_dense_layers, range.first, range.last);
+    }
+    return layers * workload.num_experts * kBiasAndCount;
+}
+
 FixedBytes fixed_bytes(const models::Plan& plan, const models::Stack& stack, const models::Layout& layout, double held,
                        double states, double units) {
     FixedBytes bytes{};
@@ -36,7 +46,9 @@ FixedBytes even_fixed_bytes(const models::Workload& workload, const models::Plan
     const OptimizerShards shards = optimizer_shards(plan, layout);
     const double states = p.dense / shards.dense + p.experts / shards.experts;
     const double held = plan.optimizer == models::OptimizerSharding::kFsdp ? states : p.dense + p.experts;
-    return fixed_bytes(plan, stack, layout, held, states, gathered_units(workload, plan, stage));
+    FixedBytes bytes = fixed_bytes(plan, stack, layout, held, states, gathered_units(workload, plan, stage));
+    bytes[static_cast<std::size_t>(MemoryLabel::kWeights)] += router_bias_bytes(workload, plan, stage);
+    return bytes;
 }
 
 double runtime_bytes(const models::Stack& stack, const models::Machine& machine, const BytesByLabel& come_and_go) {

@@ -14,6 +14,8 @@ using FixedBytes = std::array<double, kMemoryLabelCount>;
 /// Bytes of the units that fsdp has gathered at a time: two of a stage's largest layer, embedding or LM head, and
 /// their gradients.
 [[nodiscard]] double gathered_units(const models::Workload& workload, const models::Plan& plan, int stage);
+/// Bytes of router biases and of the counts that move them, of a stage: fp32, whole on every rank.
+[[nodiscard]] double router_bias_bytes(const models::Workload& workload, const models::Plan& plan, int stage);
 /// Of `held` parameters, `states` optimizer states and so many bytes of gathered units.
 [[nodiscard]] FixedBytes fixed_bytes(const models::Plan& plan, const models::Stack& stack, const models::Layout& layout,
                                      double held, double states, double units);

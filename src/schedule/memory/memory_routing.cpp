@@ -21,9 +21,7 @@ void require(const char* what, std::int64_t found, std::int64_t expected) {
 
 void check_record(const models::RoutingRecord& record, const models::Workload& workload, const models::Plan& plan,
                   const models::Layout& layout) {
-    const int mixture_layers =
-        workload.num_experts > 0 ? std::max(0, workload.layers - workload.first_dense_layers) : 0;
-    require("layers", record.layers, mixture_layers);
+    require("layers", record.layers, workload.moe_layers());
     require("top_k", record.top_k, workload.top_k);
     require("num_experts", record.num_experts, workload.num_experts);
     require("tokens", record.tokens, std::int64_t{layout.global_batch} * workload.sequence_length);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/routing.hpp"
+
 namespace auspex::schedule {
 namespace {
 
@@ -54,7 +56,10 @@ void set_experts(MemorySizes& s, const models::Workload& w, const models::Plan& 
     s.top_k = whole(w.top_k);
     s.expert_inner = divided(whole(w.expert_size), plan.etp);
     s.shared_inner = divided(whole(w.shared_experts) * whole(w.expert_size), plan.tp);
-    s.rows = s.sent_rows = s.t_routed * s.top_k;
+    s.rows = s.sent_rows =
+        w.capacity_factor == 0
+            ? s.t_routed * s.top_k
+            : whole(std::ceil(even_rows(w, static_cast<double>(s.t_routed)) * w.num_experts - kRounding));
     s.all_to_all = plan.dispatch == models::Dispatch::kAllToAll && plan.ep > 1;
     s.loop = plan.expert_kernels == models::ExpertKernels::kLoop;
     s.etp_differs = plan.etp != plan.tp;

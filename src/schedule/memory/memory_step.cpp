@@ -8,6 +8,11 @@
 #include "base/error.hpp"
 
 namespace auspex::schedule {
+namespace {
+
+constexpr double kRounding = 1e-6;  ///< of a sum of shares
+
+}  // namespace
 
 void StepTally::play(const BlockUse& use, const BlockMemory& effect) {
     const bool higher = live_sum_ + effect.peak > peaks_.peak;
@@ -36,13 +41,52 @@ BytesByLabel StepTally::live_with(const BytesByLabel& of_pass) const {
 
 void StepTally::finish() const { AUSPEX_CHECK(live_ == BytesByLabel{}, "a step releases what it has made"); }
 
+namespace {
+
+/// Rows of the layers with experts of all chunks, over those of even routing, for each index in an ep group.
+std::vector<double> loads_of_stage(const std::vector<ChunkSizes>& chunks, const models::RoutingLoad& load) {
+    std::vector<double> sums(load.by_rank.size(), 0.0);
+    for (const ChunkSizes& chunk : chunks) {
+        for (int layer = chunk.layers.first + chunk.dense_layers; layer < chunk.layers.last; ++layer) {
+            const std::vector<double>& by_rank = load.by_rank_of(layer);
+            for (std::size_t rank = 0; rank < sums.size(); ++rank) {
+                sums[rank] += by_rank[rank];
+            }
+        }
+    }
+    return sums;
+}
+
+/// Of the rank, in the layers of a chunk.
+std::vector<std::uint64_t> rows_of_chunk(const ChunkSizes& chunk, const models::RoutingLoad& load, std::size_t rank,
+                                         std::uint64_t even_rows) {
+    std::vector<std::uint64_t> rows;
+    for (int layer = chunk.layers.first; layer < chunk.layers.last; ++layer) {
+        const bool has_experts = layer >= chunk.layers.first + chunk.dense_layers;
+        const double times = has_experts ? load.by_rank_of(layer)[rank] : 0;
+        rows.push_back(static_cast<std::uint64_t>(std::ceil(static_cast<double>(even_rows) * times)));
+    }
+    return rows;
+}
+
+}  // namespace
+
 RoleWalk::RoleWalk(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
-                   const Program& whole, int stage, double heaviest_rank)
+                   const Program& whole, int stage, const models::RoutingLoad& load)
     : program(whole), role(whole.roles[static_cast<std::size_t>(stage)]), sizes(memory_sizes(workload, plan, stack)) {
-    sizes.rows = static_cast<std::uint64_t>(std::ceil(static_cast<double>(sizes.rows) * heaviest_rank));
     for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
         chunks.push_back(chunk_sizes(workload, plan, stack, stage, chunk));
     }
+    if (load.is_even()) {
+        return;
+    }
+    const std::vector<double> loads = loads_of_stage(chunks, load);
+    const auto fullest = static_cast<std::size_t>(std::ranges::max_element(loads) - loads.begin());
+    for (const ChunkSizes& chunk : chunks) {
+        rows.push_back(rows_of_chunk(chunk, load, fullest, sizes.rows));
+    }
+    const double sent = static_cast<double>(sizes.sent_rows) * load.kept_of_even();
+    sizes.sent_rows = static_cast<std::uint64_t>(std::ceil(sent - kRounding));
 }
 
 BlockMemory RoleWalk::walk(const Block& block, std::span<const std::uint64_t> rows, PassMemory& pass,
@@ -62,7 +106,10 @@ void walk_uniform(const RoleWalk& role, const MemoryProbe& probe, const Visit& v
             PassMemory& after_forward = left[static_cast<std::size_t>(2 * block.chunk)];
             PassMemory& after_inputs = left[static_cast<std::size_t>(2 * block.chunk + 1)];
             PassMemory pass = block.kind == BlockKind::kBackwardWeight ? after_inputs : after_forward;
-            effect = role.walk(block, {}, pass, probe);
+            const bool even = role.rows.empty() || block.kind == BlockKind::kOptimizer;
+            effect = role.walk(
+                block, even ? std::span<const std::uint64_t>() : role.rows[static_cast<std::size_t>(block.chunk)], pass,
+                probe);
             if (block.kind == BlockKind::kForward) {
                 after_forward = std::move(pass);
             } else if (block.kind == BlockKind::kBackwardInput) {

@@ -3,6 +3,7 @@
 #include <functional>
 #include <vector>
 
+#include "models/routing.hpp"
 #include "schedule/memory/memory_walk.hpp"
 
 namespace auspex::schedule {
@@ -38,9 +39,12 @@ struct RoleWalk {
     MemorySizes sizes;
     std::vector<ChunkSizes> chunks;
 
-    /// heaviest_rank: times the rows of uniform routing.
+    /// Rows of each chunk's layers, of the rank whose rows in all layers of the stage are most, as the load has it;
+    /// empty: those of `sizes` in all.
+    std::vector<std::vector<std::uint64_t>> rows;
+
     RoleWalk(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
-             const Program& whole, int stage, double heaviest_rank);
+             const Program& whole, int stage, const models::RoutingLoad& load);
     [[nodiscard]] BlockMemory walk(const Block& block, std::span<const std::uint64_t> rows, PassMemory& pass,
                                    const MemoryProbe& probe) const;
 };

@@ -96,12 +96,15 @@ void BlockWalk::begin_block() {
     const auto sublayers = static_cast<std::size_t>(2 * (chunk_.layers.last - chunk_.layers.first));
     const std::uint64_t value = s_.ts * s_.h * s_.a;
     sublayer_ = is_backward(block_) ? static_cast<int>(sublayers) - 1 : 0;
+    head_ = is_backward(block_) ? chunk_.layers.predictions : 0;
     if (block_ == BlockKind::kForward) {
         pass_.sublayers.assign(sublayers, {});
+        pass_.heads.assign(static_cast<std::size_t>(chunk_.last ? 1 + chunk_.layers.predictions : 0), {});
+        pass_.predictions.assign(static_cast<std::size_t>(chunk_.layers.predictions), {});
         if (chunk_.from_own_rank) {
-            MemoryTally::adopt(in_sublayers() ? sublayer().rest
-                               : chunk_.last  ? pass_.head
-                                              : output_,
+            MemoryTally::adopt(is_head_input(sublayer_) ? head().norm
+                               : in_sublayers()         ? sublayer().rest
+                                                        : output_,
                                kActivations, value);
             tally_.make(pass_.router_logits, MemoryLabel::kRouterLogits, chunk_.router_logits);
         }
@@ -125,9 +128,12 @@ KeptKind BlockWalk::kind_of(const Operation& op) const {
         case OpKind::kAttentionNorm:
         case OpKind::kFeedForwardNorm: return KeptKind::kNorm;
         case OpKind::kResidualAdd:  // the last one makes what the final norm reads
-            return sublayer_ + 1 < static_cast<int>(pass_.sublayers.size()) || chunk_.to_own_rank ? KeptKind::kInputs
-                                                                                                  : KeptKind::kHead;
+            return !is_head_input(sublayer_ + 1) &&
+                           (sublayer_ + 1 < static_cast<int>(pass_.sublayers.size()) || chunk_.to_own_rank)
+                       ? KeptKind::kInputs
+                       : KeptKind::kHead;
         case OpKind::kEmbedding:
+        case OpKind::kPredictionInput:
         case OpKind::kReceiveForward: return KeptKind::kInputs;
         case OpKind::kFinalNorm: return KeptKind::kHead;
         default: break;
@@ -141,6 +147,9 @@ KeptKind BlockWalk::kind_of(const Operation& op) const {
 void BlockWalk::step(const Operation& op) {
     if (block_ == BlockKind::kBackwardWeight && op.comm == CommKind::kNone && op.layer >= 0) {
         return weight_step(op);
+    }
+    if (is_lookup_of_prediction(op)) {
+        return lookup_step(op);
     }
     switch (op.kind) {
         case OpKind::kEmbedding:
@@ -171,6 +180,7 @@ void BlockWalk::step(const Operation& op) {
         case OpKind::kActivation:
         case OpKind::kDownProjection: return gradient() ? dense_gradient(op) : dense_step(op);
         case OpKind::kResidualAdd: return residual_step();
+        case OpKind::kPredictionInput: return gradient() ? prediction_gradient(op) : prediction_step(op);
         case OpKind::kRouter:
         case OpKind::kRouterTopK:
         case OpKind::kTokenCommunication:
@@ -232,6 +242,9 @@ void BlockWalk::put_off_weights() {
 
 /// The last gradient of a sublayer's weights releases all that is left of it.
 void BlockWalk::weight_step(const Operation& op) {
+    if (op.kind == OpKind::kPredictionInput) {
+        return tally_.release(prediction(op).for_weights);
+    }
     const OpKind last = !in_feed_forward()    ? !s_.latent      ? OpKind::kQkvProjection
                                                 : s_.q_rank > 0 ? OpKind::kQueryDown
                                                                 : OpKind::kKeyValueDown
@@ -268,10 +281,10 @@ void BlockWalk::residual_step() {
 /// What the next sublayer reads; behind the last one the final norm, or the next stage.
 void BlockWalk::begin_sublayer() {
     const std::uint64_t bytes = s_.ts * s_.h * s_.a;
-    if (in_sublayers()) {
+    if (is_head_input(sublayer_)) {
+        tally_.make(head().norm, kActivations, bytes);
+    } else if (in_sublayers()) {
         tally_.make(sublayer().rest, kActivations, bytes);
-    } else if (chunk_.last) {
-        tally_.make(pass_.head, kActivations, bytes);
     } else if (chunk_.to_own_rank) {
         Tensors of_next_chunk;
         tally_.make(of_next_chunk, kActivations, bytes);
@@ -330,7 +343,7 @@ void BlockWalk::gather_step(const Operation& op) {
         return work(saved_, bytes);
     }
     if (forward() && op.layer < 0) {
-        return tally_.make(pass_.gathered_head, kActivations, bytes);
+        return tally_.make(head().gathered, kActivations, bytes);
     }
     if (!in_sublayers()) {  // before the embedding
         work(gathered_g_, bytes);
@@ -345,6 +358,22 @@ void BlockWalk::gather_step(const Operation& op) {
     }
     const bool tokens = mixture() && s_.ep == 1 && !beside_experts;
     return tokens ? keep(keeps_experts(), bytes) : keep(false, bytes);
+}
+
+void BlockWalk::message_step(const Operation& op) {
+    const std::uint64_t bytes = s_.ts * s_.h * s_.a;
+    switch (op.kind) {
+        case OpKind::kReceiveForward:
+            tally_.make_for_now(MemoryLabel::kCommunication, chunk_.received);
+            begin_sublayer();
+            return tally_.make(pass_.router_logits, MemoryLabel::kRouterLogits, chunk_.router_logits);
+        case OpKind::kSendForward: tally_.release(output_); return tally_.release(pass_.router_logits);
+        case OpKind::kReceiveBackward:
+            tally_.make_for_now(MemoryLabel::kCommunication, chunk_.received_back);
+            work(g_, bytes);
+            return tally_.make(pass_.router_logits, MemoryLabel::kRouterLogits, chunk_.router_logits);
+        default: tally_.release(g_); return tally_.release(pass_.router_logits);
+    }
 }
 
 void BlockWalk::optimizer_step(const Operation& op) {

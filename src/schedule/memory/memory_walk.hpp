@@ -26,12 +26,18 @@ struct SublayerMemory {
     Tensors for_weights;  ///< what gradients of weights read, where they have passes of their own
 };
 
+/// From a state to a loss.
+struct HeadMemory {
+    Tensors norm;      ///< input and output of the final norm
+    Tensors gathered;  ///< that output gathered over tp
+    Tensors logits;
+};
+
 /// What a micro-batch leaves in a model chunk between its passes.
 struct PassMemory {
-    std::vector<SublayerMemory> sublayers;  ///< attention and feed-forward of each layer, in order
-    Tensors head;                           ///< input and output of the final norm
-    Tensors gathered_head;                  ///< that output gathered over tp
-    Tensors logits;
+    std::vector<SublayerMemory> sublayers;    ///< attention and feed-forward of each layer, in order
+    std::vector<HeadMemory> heads;            ///< of the last chunk: the model's own, and each prediction module's
+    std::vector<SublayerMemory> predictions;  ///< in front of each module's layer
     Tensors router_logits;
 };
 
@@ -109,6 +115,11 @@ class BlockWalk {
     void head_gradient(const Operation& op);
     void tp_step(const Operation& op);
     void gather_step(const Operation& op);
+    void prediction_step(const Operation& op);
+    void prediction_gradient(const Operation& op);
+    /// True of a module's lookup of embeddings, and of what goes over tp for it.
+    [[nodiscard]] bool is_lookup_of_prediction(const Operation& op) const;
+    void lookup_step(const Operation& op);
     void message_step(const Operation& op);
     void optimizer_step(const Operation& op);
     // memory_experts.cpp
@@ -143,6 +154,18 @@ class BlockWalk {
     [[nodiscard]] bool in_sublayers() const {
         return sublayer_ >= 0 && sublayer_ < static_cast<int>(pass_.sublayers.size());
     }
+    /// A head reads what the sublayer before `sublayer` makes.
+    [[nodiscard]] bool is_head_input(int sublayer) const {
+        return chunk_.last && sublayer % 2 == 0 && sublayer / 2 >= own_layers();
+    }
+    [[nodiscard]] int own_layers() const {
+        return chunk_.layers.last - chunk_.layers.first - chunk_.layers.predictions;
+    }
+    [[nodiscard]] HeadMemory& head() { return pass_.heads[static_cast<std::size_t>(head_)]; }
+    [[nodiscard]] SublayerMemory& prediction(const Operation& op) {
+        const int own_last = chunk_.layers.last - chunk_.layers.predictions;
+        return pass_.predictions[static_cast<std::size_t>(op.layer - own_last)];
+    }
     [[nodiscard]] bool puts_off() const { return block_ == BlockKind::kBackwardInput; }
     [[nodiscard]] SublayerMemory& sublayer() { return pass_.sublayers[static_cast<std::size_t>(sublayer_)]; }
     [[nodiscard]] std::uint64_t rows() const;
@@ -158,6 +181,7 @@ class BlockWalk {
     BlockKind block_ = BlockKind::kForward;
     Phase phase_ = Phase::kForward;
     int sublayer_ = 0;  ///< index of the current sublayer in the chunk; behind the last, or -1, when all have run
+    int head_ = 0;      ///< index of the one that runs next: backward from the last
     // forward
     SublayerMemory passing_;  ///< what the current sublayer does not keep
     Tensors between_;         ///< input of the feed-forward of a layer that does not keep it
@@ -166,7 +190,9 @@ class BlockWalk {
     // backward
     Tensors g_, gathered_g_, saved_;
     Tensors d_query_, d_key_value_, d_q_latent_, d_kv_latent_, d_inner_, d_gate_up_, d_sums_;
-    bool sums_made_ = false;  ///< of queries and keys, by qk_norm_sums
+    Tensors d_projected_, d_embedding_;  ///< of a prediction module
+    bool looks_up_ = false;              ///< between its lookup of embeddings and its projection
+    bool sums_made_ = false;             ///< of queries and keys, by qk_norm_sums
     // experts
     Tensors mask_, leaving_, arrived_;
     Tensors d_returned_, d_rows_, d_arrived_, d_permuted_, d_weights_, d_logits_;

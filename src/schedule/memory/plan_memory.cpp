@@ -29,9 +29,9 @@ void for_each_pass(const PassEffects& effects, const models::Plan& plan, int sta
 }  // namespace
 
 PassEffects pass_effects(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
-                         const models::Layout& layout, int stage, double heaviest_rank) {
+                         const models::Layout& layout, int stage, const models::RoutingLoad& load) {
     const Program program = build_stage_blocks(workload, plan, stack, layout, stage);
-    const RoleWalk role(workload, plan, stack, program, stage, heaviest_rank);
+    const RoleWalk role(workload, plan, stack, program, stage, load);
     PassEffects effects;
     effects.passes.resize(role.chunks.size());
     effects.last_passes.resize(role.chunks.size());
@@ -51,10 +51,13 @@ PassEffects pass_effects(const models::Workload& workload, const models::Plan& p
 }
 
 std::int64_t kept_bytes(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
-                        const Program& program, int stage) {
-    const RoleWalk role(workload, plan, stack, program, stage, 1);
+                        const Program& program, int stage, const models::RoutingLoad& load) {
+    const RoleWalk role(workload, plan, stack, program, stage, load);
     PassMemory between;
-    return sum_of(role.walk(program.blocks[role.role.order.front().block], {}, between, {}).change);
+    const Block& block = program.blocks[role.role.order.front().block];
+    const std::span<const std::uint64_t> rows =
+        load.is_even() ? std::span<const std::uint64_t>() : role.rows[static_cast<std::size_t>(block.chunk)];
+    return sum_of(role.walk(block, rows, between, {}).change);
 }
 
 double stage_peak_bytes(const PassEffects& effects, const FixedBytes& fixed, const models::Plan& plan,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "models/machine.hpp"
+#include "models/routing.hpp"
 #include "schedule/memory/memory_fixed.hpp"
 #include "schedule/memory/memory_walk.hpp"
 
@@ -18,14 +19,15 @@ struct PassEffects {
     std::vector<std::array<BlockMemory, 4>> last_passes;  ///< of the last micro-batch
     BlockMemory optimizer;
 };
-/// `heaviest_rank` as in stage_memory. Requires a resolved plan; throws as build_program.
+/// `load` as in stage_memory. Requires a resolved plan; throws as build_program.
 [[nodiscard]] PassEffects pass_effects(const models::Workload& workload, const models::Plan& plan,
                                        const models::Stack& stack, const models::Layout& layout, int stage,
-                                       double heaviest_rank);
+                                       const models::RoutingLoad& load);
 
-/// What the first forward pass of a stage of a program leaves for its backward pass, with even routing.
+/// What the first forward pass of a stage of a program leaves for its backward pass.
 [[nodiscard]] std::int64_t kept_bytes(const models::Workload& workload, const models::Plan& plan,
-                                      const models::Stack& stack, const Program& program, int stage);
+                                      const models::Stack& stack, const Program& program, int stage,
+                                      const models::RoutingLoad& load);
 
 /// StageMemory::peak_bytes, to the bit. `effects` and `fixed` (even_fixed_bytes) are those of plan and stage.
 [[nodiscard]] double stage_peak_bytes(const PassEffects& effects, const FixedBytes& fixed, const models::Plan& plan,

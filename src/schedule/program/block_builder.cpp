@@ -23,7 +23,10 @@ Shapes shapes_of(const models::Workload& workload, const models::Plan& plan, con
     s.tp = plan.tp;
     s.experts_on_rank = static_cast<double>(workload.num_experts) / plan.ep;
     s.gathered = gathered_tokens(workload, plan, s.t_routed);
-    s.routed_rows = s.t_routed * workload.top_k;
+    s.routed_rows = workload.capacity_factor == 0 ? s.t_routed * workload.top_k
+                                                  : even_rows(workload, s.t_routed) * workload.num_experts;
+    s.token_share =
+        workload.pad_to_capacity ? even_token_rows(workload, s.t_routed) / even_rows(workload, s.t_routed) : 1;
     s.context = context_split(plan);
     s.kv_copies = models::key_value_copies(workload.kv_heads / plan.tp, s.context.all_to_all);
     s.expert_size = static_cast<double>(workload.expert_size) / plan.etp;

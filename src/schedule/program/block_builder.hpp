@@ -24,7 +24,8 @@ struct Shapes {
     double tp = 1;
     double experts_on_rank = 0;
     double gathered = 0;      ///< tokens present on a rank for its experts (gathered_tokens)
-    double routed_rows = 0;   ///< (token, expert) pairs a rank computes: t_routed * top_k
+    double routed_rows = 0;   ///< (token, expert) pairs a rank computes: t_routed * top_k, at most its capacity
+    double token_share = 1;   ///< of them, tokens and not padding
     double expert_size = 0;   ///< of the rank's part of an expert: expert_size / etp
     bool all_to_all = false;  ///< all-to-all over ep > 1: a rank permutes, sends and sums its own t_routed tokens; no
                               ///< rank ever holds the gathered ones
@@ -127,6 +128,17 @@ Value feed_forward_backward(BlockBuilder& builder, int layer, Value gradient);
 Value attend(BlockBuilder& builder, Value x);
 Value attend_core(BlockBuilder& builder, Value x);
 Value attend_backward(BlockBuilder& builder, Value gradient);
+/// What a prediction module has in front of its layer, from the state to the layer's input, and back to the state's
+/// gradient: the embedding of the token further on, two norms, and the projection of both.
+Value prediction_forward(BlockBuilder& builder, Value state);
+Value prediction_backward(BlockBuilder& builder, Value gradient);
+/// A lookup of the table, each tp rank in its own part of the vocabulary.
+Value embed(BlockBuilder& builder);
+/// The gradient of the table: rows scattered, and where it is a dense tensor the passes that clear it and add it up.
+void embedding_backward(BlockBuilder& builder, Value gradient);
+/// Final norm, LM head and cross entropy. Backward `further` is the gradient that a prediction module adds.
+Value head_forward(BlockBuilder& builder, Value state);
+Value head_backward(BlockBuilder& builder, Value further);
 /// The sum over tp of a row-parallel layer's output, or its scatter along the sequence.
 Value reduce_over_tp(BlockBuilder& builder, Value x);
 /// The sequence gathered over tp where sequence parallelism has split it.

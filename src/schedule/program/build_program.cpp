@@ -102,27 +102,29 @@ class StageBuilder {
         if (v == 0) {
             b_.require(gather(unit_of_embedding(layers_of(s_.workload, s_.plan, v)),
                               embedding_parameters(s_.workload, s_.plan, v), kNoValue));
-            x = b_.compute(OpKind::kEmbedding, {},
-                           {models::memory_kernel(2 * s_.t_norm * s_.h * s_.a, s_.stack.kernels.embedding)});
-            x = reduce_over_tp(b_, x);  // each rank looks up its own part of the vocabulary
+            x = embed(b_);
         } else if (!is_local_boundary(s_.plan, v - 1)) {
             x = b_.receive(OpKind::kReceiveForward, v - 1);
         }
         const LayerRange range = layers_of(s_.workload, s_.plan, v);
         Value gathered = gather_layer(range.first, range, x);
         for (int layer = range.first; layer < range.last; ++layer) {
+            if (range.predicts(layer)) {
+                head_of(x, range, v);
+            }
             const Value next = gather_layer(layer + 1, range, x);
             set_layer(Phase::kForward, layer, range);
             b_.require(gathered);
+            if (range.predicts(layer)) {
+                gather_table(range, x);
+                x = prediction_forward(b_, x);
+            }
             x = attention_forward(b_, x);
             x = feed_forward_forward(b_, layer, x);
             gathered = next;
         }
         b_.set(Phase::kForward, -1);
-        if (v == last_virtual_stage()) {
-            b_.require(gather(kUnitOfHead, head_parameters(s_.workload, s_.plan, v), x));
-            x = head_forward(x);
-        }
+        x = v == last_virtual_stage() ? head_of(x, range, v) : x;
         finish_pass();
         if (v != last_virtual_stage() && !is_local_boundary(s_.plan, v)) {
             b_.send(OpKind::kSendForward, v, stage_message(s_.workload, s_.plan, s_.stack, v), x);
@@ -138,9 +140,10 @@ class StageBuilder {
         Value g = kNoValue;
         const LayerRange range = layers_of(s_.workload, s_.plan, v);
         if (v == last_virtual_stage()) {
-            b_.require(gather(kUnitOfHead, head_parameters(s_.workload, s_.plan, v), kNoValue));
-            g = head_backward();
-            reduce(kUnitOfHead);
+            g = head_back(kNoValue, range, v);
+            if (range.predictions == 0) {
+                reduce(unit_of_head(range));
+            }
         } else if (!is_local_boundary(s_.plan, v)) {
             g = b_.receive(OpKind::kReceiveBackward, v);
         }
@@ -151,8 +154,13 @@ class StageBuilder {
             b_.require(gathered);
             g = feed_forward_backward(b_, layer, g);
             g = attention_backward(b_, g);
+            if (range.predicts(layer)) {
+                g = prediction_backward(b_, g);
+                reduce(unit_of_layer(range, layer));
+                g = head_back(g, range, v);
+            }
             gathered = next;
-            reduce(unit_of_layer(range, layer));
+            reduce_behind(range, layer);
         }
         if (v == 0 && s_.plan.sequence_parallel) {
             g = b_.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather, models::GroupKind::kTp,
@@ -160,7 +168,7 @@ class StageBuilder {
         }
         b_.set(Phase::kBackwardWeight, -1);
         if (v == 0) {
-            embedding_backward(g);
+            embedding_backward(b_, g);
             reduce(unit_of_embedding(range));
         }
         b_.set(Phase::kBackwardInput, -1);
@@ -177,13 +185,21 @@ class StageBuilder {
         b_.set(Phase::kBackwardWeight, -1);
         set_buckets(v, last_micro_batch);
         const LayerRange range = layers_of(s_.workload, s_.plan, v);
-        reduce(kUnitOfHead);
+        if (range.predictions == 0) {
+            reduce(unit_of_head(range));
+        }
         for (int layer = range.last - 1; layer >= range.first; --layer) {
             set_layer(Phase::kBackwardInput, layer, range);
             feed_forward_backward(b_, layer, kNoValue);
             attention_backward(b_, kNoValue);
+            if (range.predicts(layer)) {
+                prediction_backward(b_, kNoValue);
+            }
             b_.set(Phase::kBackwardWeight, layer);
-            reduce(unit_of_layer(range, layer));
+            if (range.predicts(layer)) {
+                reduce(unit_of_layer(range, layer));
+            }
+            reduce_behind(range, layer);
         }
         b_.set(Phase::kBackwardWeight, -1);
         reduce(unit_of_embedding(range));
@@ -213,46 +229,22 @@ class StageBuilder {
         }
     }
 
-    Value head_forward(Value x) {
-        const double vocabulary = s_.workload.vocab_size / s_.tp;
-        x = b_.compute(
-            OpKind::kFinalNorm, {x},
-            {models::memory_kernel(2 * s_.t_norm * s_.h * s_.a * s_.stack.kernels.norm, s_.stack.kernels.norm)});
-        if (s_.plan.sequence_parallel) {
-            x = b_.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather, models::GroupKind::kTp,
-                               s_.plan.tp, {{s_.t * s_.h}}, {x});
-        }
-        x = b_.compute(OpKind::kLmHead, {x}, {linear_forward(s_, s_.t, vocabulary, s_.h)});
-        const double passes = s_.stack.kernels.cross_entropy;
-        x = b_.compute(OpKind::kCrossEntropy, {x}, {models::memory_kernel(passes * 2 * s_.t * vocabulary * 4, passes)});
-        return b_.communicate(OpKind::kTpAllReduce, Stream::kTp, CommKind::kAllReduce, models::GroupKind::kTp,
-                              s_.plan.tp, {{3 * s_.t, ElementType::kFp32, 3}}, {x},
-                              {.carries = Carries::kSoftmaxParts});
+    /// Of the model's own state, or a prediction module's.
+    Value head_of(Value state, LayerRange range, int v) {
+        b_.set(Phase::kForward, -1);
+        b_.require(gather(unit_of_head(range), head_parameters(s_.workload, s_.plan, v), state));
+        return head_forward(b_, state);
     }
-
-    Value head_backward() {
-        const double vocabulary = s_.workload.vocab_size / s_.tp;
-        const double passes = s_.stack.kernels.cross_entropy;
-        const Value g =
-            b_.compute(OpKind::kCrossEntropy, {}, {models::memory_kernel(passes * 2 * s_.t * vocabulary * 4, passes)});
-        Value x = b_.compute(OpKind::kLmHead, {g}, {linear_input_gradient(s_, s_.t, vocabulary, s_.h)});
-        x = reduce_over_tp(b_, x);
-        b_.set(Phase::kBackwardWeight, -1);
-        b_.compute(OpKind::kLmHead, {g}, linear_weight_gradient(s_, s_.t, vocabulary, s_.h));
+    Value head_back(Value further, LayerRange range, int v) {
         b_.set(Phase::kBackwardInput, -1);
-        return b_.compute(
-            OpKind::kFinalNorm, {x},
-            {models::memory_kernel(3 * s_.t_norm * s_.h * s_.a * s_.stack.kernels.norm, s_.stack.kernels.norm)});
+        b_.require(gather(unit_of_head(range), head_parameters(s_.workload, s_.plan, v), further));
+        return head_backward(b_, further);
     }
-
-    /// The gradient of the table: rows scattered, and where it is a dense tensor the passes that clear it and add it
-    /// up.
-    void embedding_backward(Value g) {
-        const double table = static_cast<double>(s_.workload.vocab_size) * s_.h / s_.tp * s_.plan.gradient_bytes;
-        b_.compute(
-            OpKind::kEmbedding, {g},
-            {models::memory_kernel(2 * s_.t_norm * s_.h * s_.a + 3 * table * s_.stack.kernels.gradient_accumulation,
-                                   1.0 + s_.stack.kernels.gradient_accumulation)});
+    /// The table of embeddings for a prediction module, where it does not come with the head.
+    void gather_table(LayerRange range, Value after) {
+        if (tied_copy_parameters(s_.workload, s_.plan) == 0) {
+            b_.require(gather(unit_of_embedding(range), embedding_parameters(s_.workload, s_.plan, 0), after));
+        }
     }
 
     [[nodiscard]] bool fsdp() const { return s_.plan.optimizer == models::OptimizerSharding::kFsdp; }
@@ -288,6 +280,15 @@ class StageBuilder {
             if (bucket.last == unit + 1) {
                 emit_gradient_reduction(b_, layout_, bucket.parameters, unit);
             }
+        }
+    }
+
+    /// Behind a layer, or behind the first prediction module, with which the head's gradient is complete.
+    void reduce_behind(LayerRange range, int layer) {
+        if (!range.predicts(layer)) {
+            reduce(unit_of_layer(range, layer));
+        } else if (layer == range.last - range.predictions) {
+            reduce(unit_of_head(range));
         }
     }
 

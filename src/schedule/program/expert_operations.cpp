@@ -57,6 +57,7 @@ models::Kernel expert_product(const Shapes& s, double m, double n, double k) {
     const double experts = s.experts_on_rank;
     models::Kernel kernel =
         routed(plan_gemm(s, m, n, k, s.plan.expert_kernels == models::ExpertKernels::kLoop ? 1 : experts));
+    kernel.flop *= s.token_share;
     if (s.plan.expert_kernels == models::ExpertKernels::kLoop) {
         kernel.repeat = experts;
     }
@@ -68,6 +69,7 @@ void append_weight_gradient(const Shapes& s, std::vector<models::Kernel>& kernel
     for (models::Kernel kernel : linear_weight_gradient(s, m, n, k, loop ? 1 : s.experts_on_rank)) {
         if (kernel.type == models::KernelType::kGemm) {
             kernel.routed = kernel.routed_depth = true;  // the rows are the depth of this product
+            kernel.flop *= s.token_share;
         }
         kernel.repeat = loop ? s.experts_on_rank : 1;
         kernels.push_back(kernel);
@@ -245,6 +247,11 @@ Value leave_with_shared(BlockBuilder& b, Value x, Value shared) {
     return leave_experts(b, add());
 }
 
+/// Forward one pass more adds the bias, and one ranks the tokens of each expert where it has no room for all.
+double router_passes(const Shapes& s) {
+    return s.stack.kernels.router_topk + (s.workload.router_bias ? 1 : 0) + (s.workload.capacity_factor > 0 ? 1 : 0);
+}
+
 models::Kernel router_top_k(const Shapes& s, double passes) {
     return models::memory_kernel(passes * 2 * s.t_routed * s.workload.num_experts * 4, passes);
 }
@@ -342,7 +349,7 @@ Value experts_forward(BlockBuilder& b, Value input) {
     const bool loop = s.plan.expert_kernels == models::ExpertKernels::kLoop;
     const Value entered = enter_experts(b, input);
     Value x = b.compute(OpKind::kRouter, {entered}, {linear_forward(s, s.t_routed, z.all, z.h, s.plan.etp)});
-    x = b.compute(OpKind::kRouterTopK, {x}, {router_top_k(s, s.stack.kernels.router_topk)});
+    x = b.compute(OpKind::kRouterTopK, {x}, {router_top_k(s, router_passes(s))});
     x = s.all_to_all ? index_tokens(b, z, x) : x;
     x = exchange(b, OpKind::kTokenCommunication, true, x);
     const Value shared = shared_forward(b, input, entered);

@@ -13,12 +13,17 @@ struct Unit {
 std::vector<Unit> units_of(const models::Workload& workload, const models::Plan& plan, int v) {
     const LayerRange range = layers_of(workload, plan, v);
     std::vector<Unit> units;
+    const auto add_layers = [&](int from, int to) {
+        for (int layer = from; layer >= to; --layer) {
+            units.push_back({unit_of_layer(range, layer), layer_parameters(workload, plan, layer)});
+        }
+    };
+    const int own_last = range.last - range.predictions;
+    add_layers(range.last - 1, own_last);
     if (v == last_virtual_stage_of(plan)) {
-        units.push_back({kUnitOfHead, head_parameters(workload, plan, v)});
+        units.push_back({unit_of_head(range), head_parameters(workload, plan, v)});
     }
-    for (int layer = range.last - 1; layer >= range.first; --layer) {
-        units.push_back({unit_of_layer(range, layer), layer_parameters(workload, plan, layer)});
-    }
+    add_layers(own_last - 1, range.first);
     if (v == 0) {
         units.push_back({unit_of_embedding(range), embedding_parameters(workload, plan, v)});
     }

@@ -6,11 +6,15 @@
 
 namespace auspex::schedule {
 
-/// Units of a model chunk, in the order in which its backward pass completes their gradients: 0 is the LM head with the
-/// final norm, then come the layers from the last, behind them the embedding.
-[[nodiscard]] constexpr int unit_of_layer(LayerRange layers, int layer) { return layers.last - layer; }
+/// Units of a model chunk, in the order in which its backward pass completes their gradients: prediction modules from
+/// the last, the LM head with the final norm, which all of them use, then come the layers from the last, behind them
+/// the embedding.
+[[nodiscard]] constexpr int unit_of_layer(LayerRange layers, int layer) {
+    return layers.last - layer - (layer >= layers.last - layers.predictions ? 1 : 0);
+}
 [[nodiscard]] constexpr int unit_of_embedding(LayerRange layers) { return layers.last - layers.first + 1; }
-inline constexpr int kUnitOfHead = 0;
+[[nodiscard]] constexpr int unit_of_head(LayerRange layers) { return layers.predictions; }
+inline constexpr int kUnitOfHead = 0;  ///< of a model without prediction modules
 
 /// Units [first, last) of a chunk.
 struct GradientBucket {

@@ -86,6 +86,34 @@ Value exchange_tied_gradient(BlockBuilder& b, int stage) {
                          {{elements, ElementType::kGradient}}, {});
 }
 
+/// Counts of each expert's tokens, over all ranks that route others, and the step of its bias: up where it had fewer
+/// than the mean, down where it had more (arXiv:2408.15664). Etp ranks count the same tokens.
+void update_router_bias(BlockBuilder& b, const models::Layout& layout, int stage) {
+    const Shapes& s = b.shapes();
+    int layers = 0;
+    for (int chunk = 0; chunk < s.plan.virtual_stages; ++chunk) {
+        const LayerRange range = layers_of(s.workload, s.plan, virtual_stage_of(s.plan, chunk, stage));
+        layers += range.last - std::clamp(s.workload.first_dense_layers, range.first, range.last);
+    }
+    if (!s.workload.router_bias || layers == 0) {
+        return;
+    }
+    constexpr double kPasses = 4;  // mean, difference, sign, step
+    const double numbers = static_cast<double>(layers) * s.workload.num_experts;
+    Value counted = kNoValue;
+    const auto sum_over = [&](models::GroupKind group) {
+        counted = b.communicate(OpKind::kRouterBiasUpdate, Stream::kDp, CommKind::kAllReduce, group,
+                                group_size(layout, group), {{numbers, ElementType::kFp32}}, {counted});
+    };
+    if (s.plan.etp == s.plan.tp) {
+        sum_over(models::GroupKind::kDenseDp);
+    } else {
+        sum_over(models::GroupKind::kEp);
+        sum_over(models::GroupKind::kExpertDp);
+    }
+    b.compute(OpKind::kRouterBiasUpdate, {counted}, {models::memory_kernel(kPasses * 2 * numbers * 4, kPasses)});
+}
+
 }  // namespace
 
 std::uint32_t build_optimizer_block(BlockBuilder& b, const models::Layout& layout, int stage, bool gradients_reduced) {
@@ -112,6 +140,7 @@ std::uint32_t build_optimizer_block(BlockBuilder& b, const models::Layout& layou
         const Value sum = emit_gradient_reduction(b, layout, p);
         reduced = sum != kNoValue ? sum : reduced;  // behind the exchange: one stream
     }
+    update_router_bias(b, layout, stage);
     const bool has_copy = stage > 0 && stage == stage_of(s.plan, last_virtual_stage_of(s.plan));
     const double counted = shard - (has_copy ? tied_copy_parameters(s.workload, s.plan) / dense.size : 0);
     b.compute(OpKind::kGradientNorm, {reduced}, {models::memory_kernel(counted * s.plan.gradient_bytes, 2)});

@@ -220,9 +220,11 @@ struct Program {
 };
 
 /// Layers [first, last) of each virtual stage: those of plan.stage_layers, or dealt as evenly as they go (layers_dealt,
-/// kEven).
+/// kEven). The last stage has the layers of prediction modules behind the model's own.
 struct LayerRange {
     int first = 0, last = 0;
+    int predictions = 0;  ///< of them, the last ones
+    [[nodiscard]] bool predicts(int layer) const { return layer >= last - predictions; }
 };
 [[nodiscard]] LayerRange layers_of(const models::Workload& workload, const models::Plan& plan, int virtual_stage);
 
@@ -245,8 +247,9 @@ struct StageParameters {
                                                    int virtual_stage);
 [[nodiscard]] StageParameters head_parameters(const models::Workload& workload, const models::Plan& plan,
                                               int virtual_stage);
-/// Of the embedding's table, on a rank, that the head's stage holds a second time; 0 unless tied embeddings are on two
-/// stages. The norm of gradients counts the first stage's.
+/// Of the embedding's table, on a rank, that the head's stage holds a second time, as its LM head or for prediction
+/// modules; 0 unless both ends of the model are on two stages and one of them needs it. The norm of gradients counts
+/// the first stage's.
 [[nodiscard]] double tied_copy_parameters(const models::Workload& workload, const models::Plan& plan);
 /// Each layer of a stage, and per chunk its embedding and its head (zero where they sit elsewhere): what fsdp gathers
 /// at a time.

@@ -44,13 +44,14 @@ StageParameters& StageParameters::operator+=(const StageParameters& more) {
 StageParameters layer_parameters(const models::Workload& workload, const models::Plan& plan, int layer) {
     const models::ParameterCount count = count_layer_parameters(workload, layer);
     StageParameters p;
-    const double norms = norm_parameters(workload, 2.0 * workload.hidden_size);
+    // Prediction modules have their own norms of state, embedding and result.
+    const double norms = norm_parameters(workload, (layer >= workload.layers ? 5.0 : 2.0) * workload.hidden_size);
     const double made_in_parts = count.router + latent_parameters(workload);
-    const double whole = norms + made_in_parts + row_biases(workload, layer);
+    const double whole = norms + made_in_parts + row_biases(workload, layer) + count.prediction;
     p.dense = (count.total() - count.experts - whole) / plan.tp + whole;
     p.experts = count.experts / (static_cast<double>(plan.ep) * plan.etp);
     p.replicated_tensors = replicated_tensors_per_layer(workload, layer);
-    p.summed_over_tp = (plan.tp > 1 ? made_in_parts : 0) + part_of_slices(plan, norms);
+    p.summed_over_tp = (plan.tp > 1 ? made_in_parts : 0) + part_of_slices(plan, norms + count.prediction);
     return p;
 }
 
@@ -63,7 +64,8 @@ StageParameters embedding_parameters(const models::Workload& workload, const mod
 }
 
 double tied_copy_parameters(const models::Workload& workload, const models::Plan& plan) {
-    const bool copied = workload.tied_embeddings && stage_of(plan, last_virtual_stage_of(plan)) > 0;
+    const bool needs_it = workload.tied_embeddings || workload.mtp_layers > 0;
+    const bool copied = needs_it && stage_of(plan, last_virtual_stage_of(plan)) > 0;
     return copied ? count_parameters(workload).embedding / plan.tp : 0;
 }
 
@@ -74,7 +76,8 @@ StageParameters head_parameters(const models::Workload& workload, const models::
     }
     const double norm = norm_parameters(workload, workload.hidden_size);
     const double table = count_parameters(workload).lm_head / plan.tp + tied_copy_parameters(workload, plan);
-    return {table + norm, 0, 2, part_of_slices(plan, norm)};
+    const bool two_tables = !workload.tied_embeddings && tied_copy_parameters(workload, plan) > 0;
+    return {table + norm, 0, two_tables ? 3 : 2, part_of_slices(plan, norm)};
 }
 
 std::vector<StageParameters> stage_units(const models::Workload& workload, const models::Plan& plan, int stage) {

@@ -12,7 +12,7 @@ std::vector<WorkingSets> working_sets(const models::Inputs& inputs, const schedu
     std::vector<double> states, all;
     for (int stage = 0; stage < step.plan.pp; ++stage) {
         const schedule::StageMemory memory = stage_memory(inputs.workload, step.plan, inputs.stack, inputs.machine,
-                                                          step.layout, step.program, stage, step.load.heaviest_rank);
+                                                          step.layout, step.program, stage, step.load);
         all.push_back(memory.peak_bytes - inputs.machine.tile.reserved_bytes);
         states.push_back(0);
         for (const auto& [label, bytes] : memory.by_label) {

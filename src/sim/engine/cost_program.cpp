@@ -239,18 +239,19 @@ class Coster {
     /// Seconds that each index of an ep group computes longer, or shorter, than with the mean load.
     void add_uneven_time(Task& task, const schedule::Operation& op) {
         const auto kernels = program_.kernels_of(op);
-        const std::vector<double>& loads = options_.load.by_rank;
-        if (loads.empty() ||
+        if (options_.load.is_even() ||
             std::none_of(kernels.begin(), kernels.end(), [](const models::Kernel& k) { return k.routed; })) {
             return;
         }
+        const std::vector<double>& loads = options_.load.by_rank_of(op.layer);
+        const double usual = std::min(1.0, options_.load.heaviest_rank_of(op.layer));
         AUSPEX_CHECK(loads.size() == out_.ep, "a load for every place of an ep group");
         task.uneven = static_cast<std::uint32_t>(out_.uneven_s.size());
         for (const double load : loads) {
             double seconds = 0;
             for (const models::Kernel& kernel : kernels) {
                 seconds += kernel.routed ? kernel_time(kernel, machine_, stack_, load).rate_bound_s -
-                                               kernel_time(kernel, machine_, stack_).rate_bound_s
+                                               kernel_time(kernel, machine_, stack_, usual).rate_bound_s
                                          : 0;
             }
             out_.uneven_s.push_back(seconds);

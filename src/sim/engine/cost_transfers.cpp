@@ -68,7 +68,8 @@ TransferCosts::TransferCosts(const schedule::Program& program, const models::Mac
       serial_(!program.overlap_tp && !program.overlap_ep && !program.overlap_dp && !program.overlap_cp) {}
 
 std::uint32_t TransferCosts::index_of(const schedule::Operation& op, int stage) {
-    const auto key = std::make_tuple(op.comm, op.group, stage, op.stream, op.bytes, op.repeat, op.routed);
+    const auto key =
+        std::make_tuple(op.comm, op.group, stage, op.stream, op.bytes, op.repeat, scale_of(op), shares_of(op));
     const auto [found, is_new] = index_.try_emplace(key, static_cast<std::uint32_t>(transfers_.size()));
     if (is_new) {
         transfers_.push_back(unroll(op, stage));
@@ -92,16 +93,29 @@ CostedTransfer TransferCosts::unroll(const schedule::Operation& op, int stage) {
 
 /// Of rows by node no more than all tokens of the group reach the busiest rank.
 double TransferCosts::scale_of(const schedule::Operation& op) const {
+    const double heaviest = op.routed ? load_.heaviest_rank_of(op.layer) : 1;
     if (!op.routed || !network::moves_rows(op.comm)) {
-        return op.routed ? load_.heaviest_rank : 1;
+        return heaviest;
     }
     const int ranks = group_size(layout_, op.group);
-    return std::min(load_.heaviest_rank, ranks / mean_parts_reached(load_.spread, ranks));
+    return std::min(heaviest, ranks / mean_parts_reached(load_.spread, ranks));
+}
+
+int TransferCosts::shares_of(const schedule::Operation& op) {
+    if (!op.routed || load_.is_even() || load_.heaviest_rank_of(op.layer) == 1) {
+        return 0;
+    }
+    const auto [found, is_new] = shares_.try_emplace(load_.layers.empty() ? 0 : op.layer, 0);
+    if (is_new) {
+        found->second = network_.number_of_shares(load_.by_rank_of(op.layer));
+    }
+    return found->second;
 }
 
 void TransferCosts::append(CostedTransfer& out, const schedule::Operation& op, int stage, int member) {
     const double scale = scale_of(op);
-    const network::Transfer transfer = network_.unroll(op.comm, op.group, stage, op.bytes, scale, member);
+    const network::Transfer transfer =
+        network_.unroll(op.comm, op.group, stage, op.bytes, scale, member, shares_of(op));
     CostedTransfer::Member& costed = out.members.emplace_back();
     costed.phase_begin = static_cast<std::uint32_t>(out.phases.size());
     const double longer = is_shard(op) && transfer.leaves_node ? 1 / stack_.shard_efficiency : 1;
@@ -118,7 +132,7 @@ void TransferCosts::append(CostedTransfer& out, const schedule::Operation& op, i
                                    std::to_string(stage));
     }
     note_slow_links(costed, std::span(out.phases).subspan(costed.phase_begin));
-    if (op.routed && load_.heaviest_rank > 1) {
+    if (op.routed && load_.heaviest_rank_of(op.layer) > 1) {
         costed.imbalance = std::max<Picoseconds>(0, costed.solo_time - even_time(op, stage, member));
     }
     costed.jitter = network::jitter_of_rounds(machine_.noise, transfer.rounds, transfer.leaves_node);

@@ -72,6 +72,8 @@ class TransferCosts {
         return slowed_solo_rate(network_, pattern, link_factors_);
     }
     [[nodiscard]] double scale_of(const schedule::Operation& op) const;
+    /// The network's number of the layer's shares.
+    [[nodiscard]] int shares_of(const schedule::Operation& op);
     [[nodiscard]] Picoseconds solo_time(std::span<const network::TransferPhase> phases) const;
     void note_slow_links(CostedTransfer::Member& member, std::span<const network::TransferPhase> phases) const;
     [[nodiscard]] Picoseconds even_time(const schedule::Operation& op, int stage, int member);
@@ -95,8 +97,10 @@ class TransferCosts {
     std::vector<CostedTransfer> transfers_;
     std::vector<Use> uses_;
     std::vector<std::uint32_t> shared_links_;  ///< kRanks
-    std::map<std::tuple<schedule::CommKind, models::GroupKind, int, schedule::Stream, double, int, bool>, std::uint32_t>
+    std::map<std::tuple<schedule::CommKind, models::GroupKind, int, schedule::Stream, double, int, double, int>,
+             std::uint32_t>
         index_;
+    std::map<int, int> shares_;  ///< by layer
 };
 
 }  // namespace auspex::engine

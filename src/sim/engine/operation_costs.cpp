@@ -48,12 +48,19 @@ void cost_host_issue(const schedule::Program& program, const models::Stack& stac
 
 }  // namespace
 
+double load_of(const schedule::Program& program, const schedule::Operation& op, const models::RoutingLoad& load) {
+    const auto kernels = program.kernels_of(op);
+    const bool routed = std::ranges::any_of(kernels, [](const models::Kernel& kernel) { return kernel.routed; });
+    return routed ? load.heaviest_rank_of(op.layer) : 1;
+}
+
 ComputeTime compute_time(const schedule::Program& program, const schedule::Operation& op,
                          const models::Machine& machine, const models::Stack& stack, double heaviest_load) {
     ComputeTime time;
     time.nominal_s = op.host_s;
+    const double usual = std::min(1.0, heaviest_load);  // the busiest may have less where rows are dropped
     for (const models::Kernel& kernel : program.kernels_of(op)) {
-        const models::KernelTime even = kernel_time(kernel, machine, stack);
+        const models::KernelTime even = kernel_time(kernel, machine, stack, usual);
         time.nominal_s += even.rate_bound_s + even.overhead_s;
         time.rate_bound_s += even.rate_bound_s;
         if (kernel.routed && heaviest_load > 1) {
@@ -90,12 +97,13 @@ OperationCosts cost_operations(const schedule::Program& program, const models::M
         });
     }
     // Operations that share their kernels take the same time, but for the host's part of it.
-    std::map<std::tuple<std::uint32_t, std::uint32_t, double>, ComputeTime> known;
+    std::map<std::tuple<std::uint32_t, std::uint32_t, double, double>, ComputeTime> known;
     visit_all([&](const schedule::Operation& op, std::size_t index, int) {
         if (op.comm == schedule::CommKind::kNone) {
-            const auto [time, is_new] = known.try_emplace({op.kernel_begin, op.kernel_end, op.host_s});
+            const double load = load_of(program, op, options.load);
+            const auto [time, is_new] = known.try_emplace({op.kernel_begin, op.kernel_end, op.host_s, load});
             if (is_new) {
-                time->second = compute_time(program, op, machine, stack, options.load.heaviest_rank);
+                time->second = compute_time(program, op, machine, stack, load);
             }
             costs.compute[index] = time->second;
         }

@@ -22,13 +22,17 @@ struct CostOptions {
 
 /// Time of a compute operation by cause, on a tile of speed 1.
 struct ComputeTime {
-    double nominal_s = 0;     ///< with the mean load
+    double nominal_s = 0;     ///< with the mean load, or the heaviest where that is less
     double rate_bound_s = 0;  ///< of nominal_s: what a slower tile takes longer for
     double imbalance_s = 0;   ///< what the heaviest load of routing adds
 
     /// What a tile that takes `slowdown` times as long for rate-bound work adds.
     [[nodiscard]] double straggler_s(double slowdown) const { return (rate_bound_s + imbalance_s) * (slowdown - 1); }
 };
+
+/// Of the busiest rank in the layer of an operation whose kernels are routed; of others 1.
+[[nodiscard]] double load_of(const schedule::Program& program, const schedule::Operation& op,
+                             const models::RoutingLoad& load);
 
 /// Of a compute operation; `heaviest_load`: of routing, 1 where it is even.
 [[nodiscard]] ComputeTime compute_time(const schedule::Program& program, const schedule::Operation& op,

@@ -70,8 +70,12 @@ class FactFinder {
         facts.bytes = op.bytes * op.repeat;
         facts.group_ranks = group_size(layout_, op.group);
         facts.seconds = to_seconds(member.solo_time);
-        const double scale = op.routed ? options_.load.heaviest_rank : 1;
-        const network::Transfer unrolled = network_.unroll(op.comm, op.group, stage, op.bytes, scale);
+        const bool uneven = op.routed && options_.load.heaviest_rank_of(op.layer) != 1;
+        const double scale = uneven ? options_.load.heaviest_rank_of(op.layer) : 1;
+        const int shares =
+            uneven && !options_.load.is_even() ? network_.number_of_shares(options_.load.by_rank_of(op.layer)) : 0;
+        const network::Transfer unrolled =
+            network_.unroll(op.comm, op.group, stage, op.bytes, scale, network::kAllSiblings, shares);
         facts.bound_by = bottleneck_of(network_, unrolled);
         if (op.comm != schedule::CommKind::kSend && !unrolled.phases.empty()) {
             facts.algorithm = algorithm_text(unrolled.choice);

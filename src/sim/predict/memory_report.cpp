@@ -118,7 +118,7 @@ schedule::StageCourse course_of(const models::Inputs& inputs, const SimulatedSte
                ? recorded_stage_course(inputs.workload, step.plan, inputs.stack, inputs.machine, step.layout,
                                        step.program, stage, *step.plan.routing.record)
                : stage_course(inputs.workload, step.plan, inputs.stack, inputs.machine, step.layout, step.program,
-                              stage, step.load.heaviest_rank);
+                              stage, step.load);
 }
 
 StageMemoryCourse timed_course(const models::Inputs& inputs, const SimulatedStep& step, int stage,
@@ -147,7 +147,7 @@ MemoryReport memory_report(const models::Inputs& inputs, const SimulatedStep& st
         stages.push_back(recorded ? recorded_stage_memory(inputs.workload, step.plan, inputs.stack, inputs.machine,
                                                           step.layout, step.program, stage, *step.plan.routing.record)
                                   : stage_memory(inputs.workload, step.plan, inputs.stack, inputs.machine, step.layout,
-                                                 step.program, stage, step.load.heaviest_rank));
+                                                 step.program, stage, step.load));
     }
     return report_of(inputs, std::move(stages));
 }

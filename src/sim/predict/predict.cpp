@@ -11,6 +11,7 @@
 #include "sim/predict/cpu_sensitivity.hpp"
 #include "sim/predict/memory_report.hpp"
 #include "sim/predict/mfu_waterfall.hpp"
+#include "sim/predict/routing_effects.hpp"
 #include "sim/predict/sensitivity.hpp"
 #include "sim/predict/simulate.hpp"
 #include "sim/predict/unfolded.hpp"
@@ -40,7 +41,7 @@ void fill_rates(Prediction& p, const models::Inputs& inputs, const SimulatedStep
         p.operations +=
             totals.operations * static_cast<std::uint64_t>(p.lens == Lens::kFolded ? 1 : step.layout.stage_ranks);
     }
-    const double model_flop = p.tokens_per_step * count_token_flop(inputs.workload).training();
+    const double model_flop = p.tokens_per_step * computed_flop(inputs.workload, step.load).training();
     p.peak_flop_per_s = inputs.machine.tile.peak_bf16_flop_per_s;
     p.tflops_per_tile = model_flop / p.step_time_s / p.tiles * 1e-12;
     p.mfu = model_flop / p.step_time_s / p.tiles / p.peak_flop_per_s;
@@ -267,14 +268,13 @@ void add_notes(Prediction& p, const models::Inputs& inputs, const SimulatedStep&
     }
     note_straddling(p, step, models::GroupKind::kTp, "tp");
     note_straddling(p, step, models::GroupKind::kEp, "ep");
-    if (step.load.heaviest_rank > 1) {
-        p.notes.push_back("skewed routing: the busiest expert-parallel rank gets " + fixed(step.load.heaviest_rank, 2) +
-                          " times the mean");
+    if (inputs.workload.mtp_layers > 0 && step.plan.pp > 1 && step.plan.stages != models::StageDeal::kByCost &&
+        step.plan.stages != models::StageDeal::kList) {
+        p.notes.push_back("the last stage has " + counted(inputs.workload.mtp_layers, "prediction module") +
+                          " beside its layers and the LM head: stages \"by-cost\", or a list, "
+                          "deals it fewer layers");
     }
-    if (step.plan.routing.kind == models::RoutingDistribution::kLearned && inputs.workload.num_experts > 0) {
-        p.notes.emplace_back(
-            "learned routing is taken as even: time and memory of uneven routing need a recorded trace");
-    }
+    add_routing_notes(p.notes, inputs.workload, step.plan, step.load);
     if (step.plan.routing.record) {
         p.notes.emplace_back(memory_is_of_record(inputs, step)
                                  ? "memory is that of the fullest rank of each stage with the recorded choices"

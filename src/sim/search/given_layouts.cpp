@@ -19,7 +19,7 @@ LayoutEstimate estimate(models::Inputs& inputs, const GivenLayout& layout) {
         predict::SimulatedStep step = predict::prepare_step(inputs, {.tiles = layout.tiles});
         for (int stage = 0; stage < step.plan.pp; ++stage) {
             const double bytes = stage_memory(inputs.workload, step.plan, inputs.stack, inputs.machine, step.layout,
-                                              step.program, stage, step.load.heaviest_rank)
+                                              step.program, stage, step.load)
                                      .peak_bytes;
             if (bytes > result.memory_peak_bytes) {
                 result.memory_peak_bytes = bytes;

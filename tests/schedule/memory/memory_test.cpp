@@ -21,7 +21,7 @@ struct Memories {
           program(build_program(c.workload, c.plan, c.stack, layout)) {}
     [[nodiscard]] StageMemory of(int stage) const {
         static const models::Machine kAurora = machine();
-        return stage_memory(c.workload, c.plan, c.stack, kAurora, layout, program, stage, 1);
+        return stage_memory(c.workload, c.plan, c.stack, kAurora, layout, program, stage, {});
     }
     [[nodiscard]] double peak() const {
         double most = 0;
@@ -227,7 +227,10 @@ TEST(StageMemory, a_heavier_rank_computes_more_rows) {
     // Every row more costs, in each layer: its slot 4, h a twice, 3 i a.
     const models::Workload model = workload("mula-20b-a2b");
     const Memories m = memories(model, plan("mula-20b-a2b"));
-    const StageMemory heavy = stage_memory(m.c.workload, m.c.plan, m.c.stack, machine(), m.layout, m.program, 0, 1.5);
+    models::RoutingLoad load;
+    load.heaviest_rank = 1.5;
+    load.by_rank = {0.5, 1.5};
+    const StageMemory heavy = stage_memory(m.c.workload, m.c.plan, m.c.stack, machine(), m.layout, m.program, 0, load);
     const double rows = 0.5 * 2048 * model.top_k;
     EXPECT_EQ(label(heavy, "activations") - label(m.of(0), "activations"),
               model.layers * rows * (4 + 2 * model.hidden_size * 2 + 3 * model.expert_size * 2));

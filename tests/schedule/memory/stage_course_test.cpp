@@ -22,10 +22,10 @@ struct Courses {
           layout(layout_of(c.plan)),
           program(build_program(c.workload, c.plan, c.stack, layout)) {}
     [[nodiscard]] StageCourse of(int stage) const {
-        return stage_course(c.workload, c.plan, c.stack, aurora, layout, program, stage, 1);
+        return stage_course(c.workload, c.plan, c.stack, aurora, layout, program, stage, {});
     }
     [[nodiscard]] StageMemory memory_of(int stage) const {
-        return stage_memory(c.workload, c.plan, c.stack, aurora, layout, program, stage, 1);
+        return stage_memory(c.workload, c.plan, c.stack, aurora, layout, program, stage, {});
     }
 };
 

@@ -256,10 +256,11 @@ TEST(StageParameters, summed_over_ranks_are_the_workloads_parameters_and_the_cop
         const Case c = random_case(seed);
         const models::ParameterCount count = count_parameters(c.workload);
         const models::Workload& w = c.workload;
+        const double layers = w.layers_and_predictions();
         const double latent_down = w.attention != models::AttentionKind::kLatent
                                        ? 0
-                                       : 1.0 * w.layers * w.hidden_size * (w.q_rank + w.kv_rank + w.rope_head_size);
-        const double qk_norms = w.qk_norm ? 1.0 * w.layers * (w.heads + w.kv_heads) * w.head_size : 0;  // all are rms
+                                       : layers * w.hidden_size * (w.q_rank + w.kv_rank + w.rope_head_size);
+        const double qk_norms = w.qk_norm ? layers * (w.heads + w.kv_heads) * w.head_size : 0;  // all are rms
         StageParameters sum;
         for (int stage = 0; stage < c.plan.pp; ++stage) {
             const StageParameters p = stage_parameters(c.workload, c.plan, stage);
@@ -267,10 +268,11 @@ TEST(StageParameters, summed_over_ranks_are_the_workloads_parameters_and_the_cop
             sum.experts += p.experts * c.plan.ep * c.plan.etp;
         }
         // On every rank of a tp group.
-        const int halves_without = w.num_experts > 0 && w.shared_experts == 0 ? w.layers - w.first_dense_layers : 0;
-        const double row_biases = w.biases ? 1.0 * (2 * w.layers - halves_without) * w.hidden_size : 0;
-        const double copies = count.norm - qk_norms + count.router + count.positions + latent_down + row_biases;
-        const double table = c.workload.tied_embeddings && c.plan.pp > 1 ? count.embedding : 0;
+        const int halves_without = w.num_experts > 0 && w.shared_experts == 0 ? w.moe_layers() : 0;
+        const double row_biases = w.biases ? (2 * layers - halves_without) * w.hidden_size : 0;
+        const double copies =
+            count.norm - qk_norms + count.router + count.positions + latent_down + row_biases + count.prediction;
+        const double table = (w.tied_embeddings || w.mtp_layers > 0) && c.plan.pp > 1 ? count.embedding : 0;
         const double dense = count.total() - count.experts + (c.plan.tp - 1) * copies + table;
         EXPECT_NEAR(sum.dense, dense, 1e-9 * dense) << "seed " << seed << " " << c.workload.name;
         EXPECT_NEAR(sum.experts, count.experts, 1e-9 * count.experts) << "seed " << seed << " " << c.workload.name;

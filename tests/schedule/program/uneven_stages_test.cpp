@@ -31,10 +31,11 @@ TEST(UnevenStages, have_every_layer_once_in_order_and_a_program_without_defects)
         for (int v = 0; v < c.plan.pp * c.plan.virtual_stages; ++v) {
             const LayerRange range = layers_of(c.workload, c.plan, v);
             EXPECT_EQ(range.first, next) << seed;
-            EXPECT_EQ(range.last - range.first, c.plan.stage_layers[static_cast<std::size_t>(v)]) << seed;
+            EXPECT_EQ(range.last - range.first - range.predictions, c.plan.stage_layers[static_cast<std::size_t>(v)])
+                << seed;
             next = range.last;
         }
-        EXPECT_EQ(next, c.workload.layers) << seed;
+        EXPECT_EQ(next, c.workload.layers_and_predictions()) << seed;
         EXPECT_NO_THROW(check_program(build_program(c.workload, c.plan, c.stack, layout_of(c.plan)))) << seed;
     }
 }
@@ -81,7 +82,7 @@ TEST(UnevenStages, hold_memory_that_is_released_and_adds_up) {
         const models::Layout layout = layout_of(c.plan);
         const Program program = build_program(c.workload, c.plan, c.stack, layout);
         for (int stage = 0; stage < c.plan.pp; ++stage) {
-            const StageMemory memory = stage_memory(c.workload, c.plan, c.stack, kAurora, layout, program, stage, 1);
+            const StageMemory memory = stage_memory(c.workload, c.plan, c.stack, kAurora, layout, program, stage, {});
             double sum = 0;
             for (const auto& [name, bytes] : memory.by_label) {
                 EXPECT_GE(bytes, 0) << name;

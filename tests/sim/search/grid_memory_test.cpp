@@ -30,6 +30,14 @@ models::Inputs drawn_inputs(std::uint64_t seed) {
         inputs.plan.routing.kind = models::RoutingDistribution::kZipf;
         inputs.plan.routing.parameter = 0.4;
     }
+    Rng choices(seed + 1'000'000);
+    inputs.workload.mtp_layers = static_cast<int>(choices.below(3));
+    if (inputs.workload.num_experts > 0) {
+        inputs.workload.router_bias = choices.below(2) == 0;
+        inputs.workload.capacity_factor = std::vector{0.0, 0.0, 0.5, 1.25}[choices.below(4)];
+        inputs.workload.pad_to_capacity = inputs.workload.capacity_factor > 0 && choices.below(2) == 0;
+        inputs.plan.routing.alike_layers = choices.below(2) == 0;
+    }
     inputs.workload.vocab_size = 16'384 << rng.below(5);  // heads of less than a layer, and of several
     return inputs;
 }

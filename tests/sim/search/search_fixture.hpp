@@ -40,6 +40,14 @@ inline models::Inputs drawn_inputs(std::uint64_t seed) {
         inputs.plan.routing.kind = models::RoutingDistribution::kZipf;
         inputs.plan.routing.parameter = 0.4;
     }
+    Rng choices(seed + 1'000'000);
+    inputs.workload.mtp_layers = choices.below(3) == 0 ? 1 + static_cast<int>(choices.below(2)) : 0;
+    if (inputs.workload.num_experts > 0) {
+        inputs.workload.router_bias = choices.below(2) == 0;
+        inputs.workload.capacity_factor = std::vector{0.0, 0.0, 0.5, 1.25}[choices.below(4)];
+        inputs.workload.pad_to_capacity = inputs.workload.capacity_factor > 0 && choices.below(2) == 0;
+        inputs.plan.routing.alike_layers = choices.below(2) == 0;
+    }
     const auto vary = [&rng](double& value) { value *= 0.3 + 2 * rng.uniform(); };
     vary(inputs.machine.tile.peak_bf16_flop_per_s);
     vary(inputs.machine.tile.hbm_bytes_per_s);

@@ -34,6 +34,7 @@ Rows rows_of(const models::ParameterCount& count) {
             {"experts", count.experts},
             {"shared_experts", count.shared_experts},
             {"lm_head", count.lm_head},
+            {"prediction", count.prediction},
             {"total", count.total()}};
 }
 
@@ -45,6 +46,7 @@ Rows rows_of(const models::TokenFlop& flop) {
             {"experts", flop.experts},
             {"shared_experts", flop.shared_experts},
             {"lm_head", flop.lm_head},
+            {"prediction", flop.prediction},
             {"forward", flop.forward()},
             {"training", flop.training()}};
 }

@@ -137,9 +137,9 @@ class RankBuilder {
         if (kernel.launches <= 0 && kernel.bytes <= 0 && kernel.work_flop <= 0) {
             return;
         }
-        const bool is_routed = kernel.routed && step_.cost_options.load.heaviest_rank > 1;
-        const models::KernelTime time = models::kernel_time(kernel, inputs_.machine, inputs_.stack,
-                                                            is_routed ? step_.cost_options.load.heaviest_rank : 1);
+        const models::KernelTime time =
+            models::kernel_time(kernel, inputs_.machine, inputs_.stack,
+                                kernel.routed ? step_.cost_options.load.heaviest_rank_of(op.layer) : 1);
         const std::vector<double>& slowdown = step_.cost_options.slowdown;
         const double slower = slowdown.empty() ? 1 : slowdown[static_cast<std::size_t>(out_.stage)];
         Slot slot;

@@ -33,7 +33,7 @@ struct PatternKey {
     StepShape shape;
     int distance;
     int member = kAllSiblings;  ///< or one group
-    bool uneven = false;        ///< flows in proportion to the share of their receiver
+    int shares = 0;             ///< flows in proportion to the share of their receiver: number of the list; 0: even
     bool by_host = false;       ///< flows in a node go from process to process through the host
     auto operator<=>(const PatternKey&) const = default;
 };

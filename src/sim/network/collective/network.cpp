@@ -50,7 +50,7 @@ struct Network::Impl {
         models::GroupKind group;
         int stage;
         double bytes, scale;
-        int member;
+        int member, shares;
         auto operator<=>(const Asked&) const = default;
     };
 
@@ -88,13 +88,14 @@ struct Network::Impl {
     int tiles_per_card;
     bool groups_act_together = true;
     RoundCosts costs;
-    std::vector<double> shares;
+    std::vector<std::vector<double>> shares;  ///< lists, number 1 is the first
+    int usual_shares = 0;                     ///< of those that ask for none
     models::TokenSpread spread;
 
     std::map<PatternKey, PatternId> id_of_asked, id_of_key;
     std::vector<FlowPattern> patterns;
     Ids asked_for;  ///< all that may be active at once: every kind of group may, even on the same ranks
-    std::map<std::tuple<schedule::CommKind, models::GroupKind, int, double, double, int>, AlgorithmChoice> chosen;
+    std::map<std::tuple<schedule::CommKind, models::GroupKind, int, double, double, int, int>, AlgorithmChoice> chosen;
 
     LinkClasses classes;
     bool are_classes_current = true;  ///< of all patterns
@@ -105,7 +106,9 @@ struct Network::Impl {
 
 /// Null: it has none.
 const FlowPattern* Network::Impl::of_model(const PatternKey& key) const {
-    if (model == nullptr) {
+    const auto list = static_cast<std::size_t>(key.shares);
+    if (model == nullptr ||
+        (list > 0 && (list > model->shares.size() || model->shares[list - 1] != shares[list - 1]))) {
         return nullptr;
     }
     const auto found = model->id_of_key.find(key);
@@ -117,7 +120,9 @@ FlowPattern Network::Impl::build(const PatternKey& key) {
         regular != nullptr && builder.can_build(key, *regular)) {
         return builder.build(key, *regular);
     }
-    return builder.build(key, groups.of(key), key.uneven ? std::span<const double>(shares) : std::span<const double>());
+    return builder.build(key, groups.of(key),
+                         key.shares != 0 ? std::span<const double>(shares[static_cast<std::size_t>(key.shares - 1)])
+                                         : std::span<const double>());
 }
 
 PatternId Network::Impl::pattern_id(const PatternKey& asked) {
@@ -136,7 +141,7 @@ PatternKey Network::Impl::first_of(const PatternKey& asked) {
     PatternKey key = groups.first_with_those_of(asked);
     key.shape = asked.shape;
     key.distance = asked.distance;
-    key.uneven = asked.uneven;
+    key.shares = asked.shares;
     key.by_host = asked.by_host;
     return key;
 }
@@ -189,8 +194,10 @@ Transfer Network::Impl::play(const Asked& asked, AlgorithmChoice choice) {
     const GroupForm& form = groups.form(asked.group, asked.stage);
     const CollectivePhases phases =
         phases_of(asked.comm, choice, form, asked.bytes, host_use(asked), stack.tree_chunk_bytes, spread);
-    const bool uneven = asked.comm == schedule::CommKind::kAllToAll &&
-                        shares.size() == static_cast<std::size_t>(form.ranks) && goes_straight(phases.choice);
+    const bool uneven =
+        asked.comm == schedule::CommKind::kAllToAll && asked.shares != 0 &&
+        shares[static_cast<std::size_t>(asked.shares - 1)].size() == static_cast<std::size_t>(form.ranks) &&
+        goes_straight(phases.choice);
     Transfer transfer;
     transfer.choice = phases.choice;
     for (const CollectiveStep& step : phases.steps) {
@@ -198,7 +205,7 @@ Transfer Network::Impl::play(const Asked& asked, AlgorithmChoice choice) {
         const double scale = by_share ? 1 : asked.scale;
         const bool by_host = step.level == Level::kByHost;
         const PatternId id = pattern_id({asked.group, asked.stage, by_host ? Level::kFlat : step.level, step.shape,
-                                         step.distance, asked.member, by_share, by_host});
+                                         step.distance, asked.member, by_share ? asked.shares : 0, by_host});
         const FlowPattern& pattern = patterns[id];
         const double sent = step.bytes * step.rounds;
         const bool at_host = is_host_work(step.shape);
@@ -228,8 +235,8 @@ Transfer Network::Impl::play(const Asked& asked, AlgorithmChoice choice) {
 AlgorithmChoice Network::Impl::fastest(Asked asked, int levels) {
     asked.stage = deciding_stage(asked.group, asked.stage);
     asked.member = kAllSiblings;
-    const auto [found, is_new] =
-        chosen.try_emplace(std::tuple(asked.comm, asked.group, asked.stage, asked.bytes, asked.scale, levels));
+    const auto [found, is_new] = chosen.try_emplace(
+        std::tuple(asked.comm, asked.group, asked.stage, asked.bytes, asked.scale, asked.shares, levels));
     if (is_new) {
         double least_s = std::numeric_limits<double>::infinity();
         for (const AlgorithmChoice candidate : candidates(asked.comm, groups.form(asked.group, asked.stage), levels)) {
@@ -280,9 +287,14 @@ void Network::let_groups_act_alone() {
     impl_->groups_act_together = false;
 }
 
-void Network::set_routing_shares(std::vector<double> shares) {
-    AUSPEX_CHECK(impl_->patterns.empty() || shares == impl_->shares, "shares are set before patterns are made");
-    impl_->shares = std::move(shares);
+int Network::number_of_shares(const std::vector<double>& shares) {
+    const auto number = static_cast<std::size_t>(std::ranges::find(impl_->shares, shares) - impl_->shares.begin()) + 1;
+    impl_->shares.resize(std::max(impl_->shares.size(), number), shares);
+    return static_cast<int>(number);
+}
+
+void Network::set_routing_shares(const std::vector<double>& shares) {
+    impl_->usual_shares = shares.empty() ? 0 : number_of_shares(shares);
 }
 
 void Network::set_routing(const models::RoutingLoad& load) {
@@ -306,16 +318,16 @@ int Network::list_groups(const std::vector<std::vector<int>>& siblings, bool pai
 }
 
 Transfer Network::unroll(schedule::CommKind comm, models::GroupKind group, int stage, double bytes, double scale,
-                         int member) {
+                         int member, int shares) {
     const std::span<const models::AlgorithmRule> rules = collective_rules(impl_->stack, comm);
     const AlgorithmChoice choice =
         rules.empty() ? AlgorithmChoice{models::CollectiveAlgorithm::kAuto, 0}
                       : choice_by_rule(rules, bytes, impl_->groups.form(group, deciding_stage(group, stage)));
-    return unroll_as(choice, comm, group, stage, bytes, scale, member);
+    return unroll_as(choice, comm, group, stage, bytes, scale, member, shares);
 }
 
 Transfer Network::unroll_as(AlgorithmChoice choice, schedule::CommKind comm, models::GroupKind group, int stage,
-                            double bytes, double scale, int member) {
+                            double bytes, double scale, int member, int shares) {
     AUSPEX_CHECK(bytes >= 0 && scale > 0, "bytes are not negative");
     if (comm == schedule::CommKind::kNone || comm == schedule::CommKind::kReceive) {
         return {};
@@ -326,7 +338,8 @@ Transfer Network::unroll_as(AlgorithmChoice choice, schedule::CommKind comm, mod
     if (impl_->groups.form(group, stage).ranks == 1) {
         return {};
     }
-    const Impl::Asked asked{comm, group, stage, bytes, scale, member};
+    const Impl::Asked asked{
+        comm, group, stage, bytes, scale, member, shares == kUsualShares ? impl_->usual_shares : shares};
     if (comm == schedule::CommKind::kBarrier || has_one_way(comm)) {
         choice = {models::CollectiveAlgorithm::kDirect, 1};
     } else if (choice.algorithm == models::CollectiveAlgorithm::kAuto) {

@@ -40,6 +40,9 @@ struct Transfer {
     bool leaves_node = false;
 };
 
+/// Those of set_routing_shares.
+inline constexpr int kUsualShares = -1;
+
 class Network {
  public:
     Network(const models::Machine& machine, const models::Stack& stack, const models::Layout& layout);
@@ -51,9 +54,13 @@ class Network {
     ~Network();
     Network(Network&&) noexcept;
 
-    /// Share of the routed tokens of each index in an expert-parallel group, mean 1. Empty: even. Before any unroll.
-    void set_routing_shares(std::vector<double> shares);
-    /// The shares of uneven routing, and which ranks and nodes a token's rows go to. Before any unroll.
+    /// Number of a list of shares of routed tokens, of each index in an expert-parallel group over the mean: for
+    /// unroll(). The same for the same list.
+    [[nodiscard]] int number_of_shares(const std::vector<double>& shares);
+    /// The list of those that ask for none. Empty: even.
+    void set_routing_shares(const std::vector<double>& shares);
+    /// The shares of uneven routing where all layers are alike, and which ranks and nodes a token's rows go to: these
+    /// before any unroll.
     void set_routing(const models::RoutingLoad& load);
 
     /// From here on a group that is unrolled by itself shares full links with none of its siblings. Before any unroll.
@@ -73,15 +80,16 @@ class Network {
 
     /// Unrolls a communication of all groups of `kind` in `stage`; the algorithm is the stack's for this kind, size and
     /// group, kAuto the fastest. `scale` multiplies the bytes (those of the busiest rank); an all-to-all over groups of
-    /// as many ranks as there are shares is uneven instead, where it is direct or pairwise over one level: every flow
-    /// moves what its receiver's share gives it, and `scale` multiplies copies to and from the host only. Groups of one
-    /// rank give no phases. `member`: kAllSiblings, or the number of one group among groups_of(layout, group, stage),
-    /// by itself.
+    /// as many ranks as there are `shares` (number_of_shares; 0: even) is uneven instead, where it is direct or
+    /// pairwise over one level: every flow moves what its receiver's share gives it, and `scale` multiplies copies to
+    /// and from the host only. Groups of one rank give no phases. `member`: kAllSiblings, or the number of one group
+    /// among groups_of(layout, group, stage), by itself.
     [[nodiscard]] Transfer unroll(schedule::CommKind comm, models::GroupKind group, int stage, double bytes,
-                                  double scale = 1, int member = kAllSiblings);
+                                  double scale = 1, int member = kAllSiblings, int shares = kUsualShares);
     /// The same with an algorithm that the caller chooses: kAuto the fastest with these levels (0: any).
     [[nodiscard]] Transfer unroll_as(AlgorithmChoice choice, schedule::CommKind comm, models::GroupKind group,
-                                     int stage, double bytes, double scale = 1, int member = kAllSiblings);
+                                     int stage, double bytes, double scale = 1, int member = kAllSiblings,
+                                     int shares = kUsualShares);
 
     /// Rate of every pattern (bytes/s of each of its flows, which advance together) while exactly these are active,
     /// max-min fair over all links. Cached by set. The span returned is valid until the next call. Order of

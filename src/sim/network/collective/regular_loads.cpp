@@ -56,7 +56,7 @@ struct PatternBuilder::BlockFlow {
 };
 
 bool PatternBuilder::can_build(const PatternKey& key, const RegularGroups& groups) const {
-    if (key.uneven) {
+    if (key.shares != 0) {
         return false;
     }
     const int n = static_cast<int>(groups.group_size());

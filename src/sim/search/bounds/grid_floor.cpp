@@ -59,9 +59,12 @@ std::array<schedule::StageParameters, kParts> GridFloor::parameters_of(const Can
     const models::Workload& model = inputs_.workload;
     const models::Plan plan = plan_of(c, inputs_.plan);
     const int last = model.layers - 1;  // layers without experts come first
+    schedule::StageParameters head = schedule::head_parameters(model, plan, schedule::last_virtual_stage_of(plan));
+    for (int layer = model.layers; layer < model.layers_and_predictions(); ++layer) {
+        head += schedule::layer_parameters(model, plan, layer);
+    }
     return {schedule::layer_parameters(model, plan, 0), schedule::layer_parameters(model, plan, last),
-            schedule::embedding_parameters(model, plan, 0),
-            schedule::head_parameters(model, plan, schedule::last_virtual_stage_of(plan)), schedule::StageParameters{}};
+            schedule::embedding_parameters(model, plan, 0), head, schedule::StageParameters{}};
 }
 
 const GridFloor::StageExtremes& GridFloor::extremes_of(const Candidate& plan) {
@@ -118,7 +121,7 @@ const GridFloor::PartTimes& GridFloor::times_of(const Candidate& plan) {
             for (std::size_t part = 0; part < kParts; ++part) {
                 seconds[part] = parts[part].compute_s;
                 for (const schedule::Operation& op : parts[part].communications) {
-                    seconds[part] += overlaps(plan, op) ? 0 : floor_s(op);
+                    seconds[part] += overlaps(plan, op) ? 0 : floor_s(op) * (op.routed ? costs.least_load : 1);
                 }
             }
         };

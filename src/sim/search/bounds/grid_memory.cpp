@@ -20,7 +20,6 @@ GridMemory::GridMemory(const models::Inputs& inputs, LayerCostTable& table, cons
     : inputs_(inputs), table_(table) {
     const models::Plan plan = resolved(inputs, like);
     layout_ = make_layout(plan, inputs.machine, tiles_of(plan));
-    heaviest_rank_ = routing_load(plan, inputs.workload).heaviest_rank;
 }
 
 double GridMemory::floor_bytes(const Candidate& c) {
@@ -71,7 +70,8 @@ double GridMemory::stage_bytes(const Candidate& c, const models::Plan& plan, int
         {c.virtual_stages, is_v_shaped(c.schedule), splits_backward(c.schedule), c.stages, c.micro_batch_size,
          c.dispatch, c.expert_kernels, c.recompute, c.sequence_parallel, is_fsdp, reduces, stage});
     if (is_new) {
-        effects->second = schedule::pass_effects(inputs_.workload, plan, inputs_.stack, layout_, stage, heaviest_rank_);
+        effects->second = schedule::pass_effects(inputs_.workload, plan, inputs_.stack, layout_, stage,
+                                                 routing_load(plan, inputs_.workload));
     }
     return schedule::stage_peak_bytes(effects->second, fixed_of(c, stage), plan, inputs_.stack, inputs_.machine, stage);
 }

@@ -32,7 +32,6 @@ class GridMemory {
     const models::Inputs& inputs_;
     LayerCostTable& table_;
     models::Layout layout_;
-    double heaviest_rank_ = 1;
     std::map<EffectsKey, schedule::PassEffects> effects_;
     std::map<std::tuple<int, bool, models::StageDeal, models::OptimizerSharding, int>, schedule::FixedBytes> fixed_;
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "models/routing.hpp"
 #include "schedule/memory/plan_memory.hpp"
 #include "sim/engine/operation_costs.hpp"
 #include "sim/predict/simulate.hpp"
@@ -46,7 +47,7 @@ struct StagePass {
 };
 
 StagePass pass_of(const models::Inputs& inputs, const schedule::Program& program, int stage, schedule::BlockKind kind,
-                  double slowdown) {
+                  double slowdown, double least_load) {
     StagePass pass;
     for (const schedule::BlockUse& use : program.roles[static_cast<std::size_t>(stage)].order) {
         const schedule::Block& block = program.blocks[use.block];
@@ -55,7 +56,8 @@ StagePass pass_of(const models::Inputs& inputs, const schedule::Program& program
         }
         for (const schedule::Operation& op : program.operations_of(block)) {
             if (op.comm == schedule::CommKind::kNone) {
-                const engine::ComputeTime time = engine::compute_time(program, op, inputs.machine, inputs.stack, 1);
+                const engine::ComputeTime time =
+                    engine::compute_time(program, op, inputs.machine, inputs.stack, least_load);
                 const double seconds = std::max(0.0, time.nominal_s + time.straggler_s(slowdown) - kRounding_s);
                 (op.kind == schedule::OpKind::kHostSync ? pass.host_sync_s : pass.all.compute_s) += seconds;
             } else if (op.stream == schedule::Stream::kTp || op.stream == schedule::Stream::kEp ||
@@ -87,11 +89,11 @@ PartCosts difference(const PartCosts& more, const PartCosts& layer) {
 
 /// A kind of pass of the short model, by part.
 PassCosts pass_costs(const models::Inputs& inputs, const models::Workload& model, const models::Plan& plan,
-                     const schedule::Program& program, schedule::BlockKind kind) {
+                     const schedule::Program& program, schedule::BlockKind kind, double least_load) {
     const double slowdown = predict::slowest_of_groups(inputs.machine.tile, plan);
     PassCosts parts;
     const auto part = [&parts](Part which) -> PartCosts& { return parts[static_cast<std::size_t>(which)]; };
-    const auto pass = [&](int stage) { return pass_of(inputs, program, stage, kind, slowdown); };
+    const auto pass = [&](int stage) { return pass_of(inputs, program, stage, kind, slowdown, least_load); };
     const StagePass early = pass(1), late = pass(plan.pp - 2);
     part(model.is_moe_layer(1) ? Part::kExperts : Part::kDense) = early.all;
     part(model.is_moe_layer(plan.pp - 2) ? Part::kExperts : Part::kDense) = late.all;
@@ -114,18 +116,25 @@ LayerCosts costs_of(const models::Inputs& inputs, const Candidate& candidate) {
     }
     const schedule::Program program = program_with(plan);
     LayerCosts costs;
-    costs.forward = pass_costs(inputs, model, plan, program, BlockKind::kForward);
-    costs.backward = pass_costs(inputs, model, plan, program, BlockKind::kBackward);
+    const models::Plan own = resolve_plan(plan_of(candidate, inputs.plan), inputs.workload, 0);
+    costs.least_load = routing_load(own, inputs.workload).least();
+    costs.forward = pass_costs(inputs, model, plan, program, BlockKind::kForward, costs.least_load);
+    costs.backward = pass_costs(inputs, model, plan, program, BlockKind::kBackward, costs.least_load);
     if (splits_backward(candidate.schedule)) {
         models::Plan split = short_plan(candidate, inputs.plan, model, models::ScheduleKind::kZbH1);
         split.recompute = plan.recompute;
         const schedule::Program in_parts = program_with(split);
-        costs.input = pass_costs(inputs, model, split, in_parts, BlockKind::kBackwardInput);
-        costs.weight = pass_costs(inputs, model, split, in_parts, BlockKind::kBackwardWeight);
+        costs.input = pass_costs(inputs, model, split, in_parts, BlockKind::kBackwardInput, costs.least_load);
+        costs.weight = pass_costs(inputs, model, split, in_parts, BlockKind::kBackwardWeight, costs.least_load);
+    }
+    // The rank that is fullest over all chunks may have few rows in those of which most micro-batches are kept.
+    models::RoutingLoad least_rows;
+    if (is_skewed(inputs.plan.routing.kind)) {
+        least_rows.by_rank.assign(static_cast<std::size_t>(candidate.ep), 0);
     }
     const schedule::Program keeping = program_with(kept_plan);
     for (const int layer : {1, plan.pp - 2}) {
-        const auto kept = static_cast<double>(kept_bytes(model, kept_plan, inputs.stack, keeping, layer));
+        const auto kept = static_cast<double>(kept_bytes(model, kept_plan, inputs.stack, keeping, layer, least_rows));
         (model.is_moe_layer(layer) ? costs.experts_kept_bytes : costs.dense_kept_bytes) = kept;
     }
     return costs;

@@ -29,6 +29,7 @@ using PassCosts = std::array<PartCosts, kParts>;
 struct LayerCosts {
     PassCosts forward, backward;
     PassCosts input, weight;                              ///< of schedules that split backward passes, else empty
+    double least_load = 1;                                ///< of routed work (RoutingLoad::least)
     double dense_kept_bytes = 0, experts_kept_bytes = 0;  ///< that a layer keeps of a micro-batch for its backward pass
 };
 

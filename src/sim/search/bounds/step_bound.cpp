@@ -99,16 +99,18 @@ double GridBound::part_s(std::optional<double>& known_s, const PartCosts& part, 
     if (!known_s) {
         known_s = part.compute_s;
         for (const schedule::Operation& op : part.communications) {
-            *known_s += overlaps(c, op) ? 0 : solo_s(op, stage);
+            *known_s += overlaps(c, op) ? 0 : solo_s(op, stage, table_.of(c).least_load);
         }
     }
     return *known_s;
 }
 
-double GridBound::solo_s(const schedule::Operation& op, int stage) {
-    const auto [found, is_new] = solo_.try_emplace({op.comm, op.group, stage, op.bytes, op.repeat});
+double GridBound::solo_s(const schedule::Operation& op, int stage, double least_load) {
+    const double bytes = op.bytes * (op.routed ? least_load : 1);
+    const auto [found, is_new] = solo_.try_emplace({op.comm, op.group, stage, bytes, op.repeat});
     if (is_new) {
-        const network::Transfer transfer = network_.unroll(op.comm, op.group, stage, op.bytes);
+        const network::Transfer transfer =
+            network_.unroll(op.comm, op.group, stage, bytes, 1, network::kAllSiblings, 0);
         found->second = to_seconds(network_.solo_duration(transfer, op.repeat));
     }
     return found->second;

@@ -87,7 +87,8 @@ class GridBound {
     [[nodiscard]] BoundTerms terms_of(const Candidate& candidate, std::span<const std::vector<double>> optimizer);
     [[nodiscard]] double part_s(std::optional<double>& known_s, const PartCosts& part, const Candidate& candidate,
                                 int stage);
-    [[nodiscard]] double solo_s(const schedule::Operation& op, int stage);
+    /// `least_load`: of routed bytes.
+    [[nodiscard]] double solo_s(const schedule::Operation& op, int stage, double least_load = 1);
     /// By virtual stage.
     struct PassTimes {
         std::vector<double> forward_s, backward_s;

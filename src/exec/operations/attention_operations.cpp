@@ -67,8 +67,8 @@ struct Attention : SublayerContext<P, AttentionTensors<P>> {
     /// Queries and keys follow one another in a row: all their heads are rotated at once.
     void rotary_embedding() {
         Buffer<V>& turned = !current.forward() ? running.upstream : tensors.qk.empty() ? tensors.qkv : tensors.qk;
-        rotate(s.t, s.sequence, s.heads + s.kv_heads, s.head, rank.training().rope_theta, turned.data(),
-               turned.size() / s.t, !current.forward());
+        rotate(s.t, row_positions(rank.context, s), s.heads + s.kv_heads, s.head, rank.training().rope_theta,
+               turned.data(), turned.size() / s.t, !current.forward());
     }
 
     void attention() {
@@ -98,6 +98,7 @@ struct Attention : SublayerContext<P, AttentionTensors<P>> {
             this->finish(false, [&] {
                 tensors.qkv.reset(), tensors.sums.reset(), tensors.qk.reset();
                 tensors.lse.reset(), tensors.output.reset();
+                tensors.context.reset(), tensors.heads_output.reset();
                 tensors.latent = {};
             });
         }

@@ -161,7 +161,7 @@ void index_generation(ExpertContext<P>& on) {
     const RankShapes& s = on.s;
     if (!on.forward()) {
         const typename P::Real* unweighted = nullptr;
-        on.running.x = on.template workspace<typename P::Value>(s.t * s.h);
+        on.running.x = on.template workspace<typename P::Value>(s.t_routed * s.h);
         sum_rows(on.kernels, on.assignment(), s.h, std::as_const(on.x.d_sent).data(), unweighted, on.running.x.data());
         on.x.d_sent.reset();
         return;
@@ -216,8 +216,8 @@ void output_reduction(ExpertContext<P>& on) {
             on.leave();
         }
     } else if (s.all_to_all) {
-        on.x.d_sent = on.template workspace<V>(s.t * s.top_k * s.h);
-        on.x.d_weights = on.template workspace<typename P::Real>(s.t * s.top_k);
+        on.x.d_sent = on.template workspace<V>(s.t_routed * s.top_k * s.h);
+        on.x.d_weights = on.template workspace<typename P::Real>(s.t_routed * s.top_k);
         sum_rows_backward(on.kernels, of, of.rows(), s.h, sums_gradient(on), rows, on.weights(), on.x.d_sent.data(),
                           on.x.d_weights.data());
         if (!on.has_shared()) {

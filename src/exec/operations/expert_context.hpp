@@ -2,6 +2,7 @@
 /// @file One operation of a mixture-of-experts block, with what it reads and writes.
 
 #include "exec/kernels/experts.hpp"
+#include "exec/kernels/routing.hpp"
 #include "exec/operations/sublayer.hpp"
 
 namespace auspex::exec {
@@ -26,14 +27,14 @@ struct ExpertContext : SublayerContext<P, FeedForwardTensors<P>> {
     [[nodiscard]] bool has_shared() const { return s.shared_inner > 0; }
     /// The loop without all-to-all: outputs' gradients are among its experts' kernels.
     [[nodiscard]] bool loop_with_sums() const { return kernels == models::ExpertKernels::kLoop && !s.all_to_all; }
-    [[nodiscard]] std::size_t slot_count() const { return (s.all_to_all ? s.t : s.gathered) * s.top_k; }
+    [[nodiscard]] std::size_t slot_count() const { return (s.all_to_all ? s.t_routed : s.gathered) * s.top_k; }
     [[nodiscard]] std::size_t ep_rank() const { return static_cast<std::size_t>(rank.coordinates.ep); }
 
     /// The block's input [t, h].
     [[nodiscard]] const V* input() const {
         const bool only_in_tokens =
             gathered() && s.sequence_parallel && tensors.gathered_norm.empty() && rank.running.saved.empty();
-        return only_in_tokens ? x.tokens.data() + ep_rank() * s.t * s.h : sublayer_input<P>(rank, tensors);
+        return only_in_tokens ? x.tokens.data() + ep_rank() * s.t_routed * s.h : sublayer_input<P>(rank, tensors);
     }
     /// Of the tokens that are counted here: the gathered ones, or with all-to-all (or one ep rank) the rank's own.
     [[nodiscard]] const std::int64_t* choices() const { return gathered() ? x.all_choices.data() : x.choices.data(); }
@@ -41,7 +42,7 @@ struct ExpertContext : SublayerContext<P, FeedForwardTensors<P>> {
     /// Rows that are counted here: of the rank's experts, or with all-to-all of all experts before they leave.
     [[nodiscard]] Assignment assignment() const {
         const std::size_t first = s.all_to_all ? 0 : ep_rank() * s.local_experts;
-        return {s.all_to_all ? s.t : s.gathered,
+        return {s.all_to_all ? s.t_routed : s.gathered,
                 s.top_k,
                 static_cast<std::int64_t>(first),
                 s.all_to_all ? s.experts : s.local_experts,
@@ -73,6 +74,26 @@ struct ExpertContext : SublayerContext<P, FeedForwardTensors<P>> {
         });
     }
 };
+
+/// What the sums of the router's losses are multiplied by.
+struct LossScales {
+    double z = 0;        ///< mean over the tokens of the global batch and the model's MoE layers
+    double balance = 0;  ///< over its sequences and layers; 0 with a global auxiliary loss, which the head computes
+};
+template <class P>
+[[nodiscard]] LossScales loss_scales(const Rank<P>& rank) {
+    const models::Workload& workload = rank.workload();
+    const double layers = workload.layers - workload.first_dense_layers;
+    const double sequences = rank.run->layout.global_batch;
+    return {rank.training().z_loss / (rank.tokens_of_batch() * layers),
+            workload.global_aux_loss ? 0 : rank.training().auxiliary_loss / (sequences * layers)};
+}
+
+// sequence_balance.cpp: where RankShapes::splits_sequences
+template <class P>
+[[nodiscard]] SequenceRange part_of_sequences(const ExpertContext<P>& on);
+template <class P>
+void sum_sequence_counts(ExpertContext<P>& on);
 
 // expert_dispatch.cpp
 template <class P>

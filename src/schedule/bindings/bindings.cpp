@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "models/context/dealt_tokens.hpp"
+
 namespace auspex::schedule {
 namespace {
 
@@ -42,10 +44,8 @@ void check_model(Findings& found, const models::Workload& w) {
 }
 
 void check_grid(Findings& found, const models::Workload& w, const models::Plan& p) {
-    found.add(p.cp > 1 && p.context == models::ContextParallel::kAllGather, OpKind::kKeyValueGather,
-              "context parallelism is not bound");
-    found.add(p.cp > 1 && p.context != models::ContextParallel::kAllGather, OpKind::kAttention,
-              std::string("context parallelism by ") + to_string(p.context) + " is not bound");
+    found.add(p.cp > 1 && w.num_experts > 0 && w.global_aux_loss, OpKind::kCrossEntropy,
+              "a global auxiliary loss of sequences that cp ranks share is not bound");
     found.add(p.etp != p.tp, OpKind::kExpertComputation,
               "etp " + std::to_string(p.etp) + " is not bound with tp " + std::to_string(p.tp) + ", only the same");
     found.add(std::ranges::find(p.stage_layers, 0) != p.stage_layers.end(), OpKind::kAttention,
@@ -90,11 +90,6 @@ void check_choices(Findings& found, const models::Workload& w, const models::Pla
 
 bool is_bound(const Operation& op, const Block& block) {
     switch (op.kind) {
-        case OpKind::kKeyValueGather:
-        case OpKind::kKeyValueRing:
-        case OpKind::kTokensToHeads:
-        case OpKind::kAttentionOfOthers:
-        case OpKind::kHeadsToTokens:
         case OpKind::kCopyToHost:
         case OpKind::kCopyFromHost:
         case OpKind::kPredictionInput:
@@ -113,7 +108,12 @@ bool is_bound(const Operation& op, const Block& block) {
         case OpKind::kQkNormSums:
         case OpKind::kQkNorm:
         case OpKind::kRotaryEmbedding:
+        case OpKind::kKeyValueGather:
+        case OpKind::kKeyValueRing:
+        case OpKind::kTokensToHeads:
+        case OpKind::kAttentionOfOthers:
         case OpKind::kAttention:
+        case OpKind::kHeadsToTokens:
         case OpKind::kAttentionOutput:
         case OpKind::kResidualAdd:
         case OpKind::kFeedForwardNorm:
@@ -194,10 +194,12 @@ std::vector<std::string> refused_settings(const models::Workload& w, const model
               OpKind::kRouterTopK, "shares drawn from a distribution cannot be forced on tokens");
     found.add(p.routing.kind == models::RoutingDistribution::kTrace && !p.routing.record, OpKind::kRouterTopK,
               "a trace that has shares of experts and no choices of tokens cannot be replayed");
-    const std::int64_t choices = std::int64_t{p.micro_batch_size} * w.sequence_length * w.top_k;
+    const std::int64_t choices = models::common_run(p, w.sequence_length) * w.top_k;
+    const bool whole = p.cp == 1 && p.etp == p.tp;
     found.add(p.routing.kind == models::RoutingDistribution::kUniform && choices % w.num_experts != 0,
               OpKind::kRouterTopK,
-              "uniform routing deals " + std::to_string(choices) + " choices of a micro-batch to " +
+              "uniform routing deals " + std::to_string(choices) +
+                  (whole ? " choices of a micro-batch to " : " choices of tokens in a row to ") +
                   std::to_string(w.num_experts) + " experts, which does not come out even");
     return found.take();
 }

@@ -105,9 +105,9 @@ OperationCalls kernel_calls(const models::Workload& workload, const models::Plan
                             const models::Layout& layout, int stage, const Operation& op) {
     const LocalShapes z = local_shapes(workload, plan, stack, layout, stage);
     OperationCalls calls;
-    const bool known = attention_calls(z, op, calls) || feed_forward_calls(z, op, calls) ||
-                       expert_calls(z, op, calls) || head_calls(z, op, calls) || tp_calls(z, op, calls) ||
-                       message_calls(z, op, calls) || step_calls(z, op, calls);
+    const bool known = attention_calls(z, op, calls) || context_calls(z, op, calls) ||
+                       feed_forward_calls(z, op, calls) || expert_calls(z, op, calls) || head_calls(z, op, calls) ||
+                       tp_calls(z, op, calls) || message_calls(z, op, calls) || step_calls(z, op, calls);
     AUSPEX_CHECK(known, "an operation that the trainer runs");
     constexpr double kBlocks = 2;
     calls.before.insert(calls.before.begin(), flat_call(models::CpuKernel::kOperation, kBlocks));

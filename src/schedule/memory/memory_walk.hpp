@@ -63,6 +63,8 @@ class MemoryTally {
     static void move(Tensors& from, Tensors& to);
     /// Makes a tensor in place of others: `tensors` are released.
     void replace(Tensors& tensors, MemoryLabel label, std::uint64_t bytes);
+    /// Releases all but `bytes` of a label.
+    void shrink(Tensors& tensors, MemoryLabel label, std::uint64_t bytes);
     /// Of one operation only.
     void make_for_now(MemoryLabel label, std::uint64_t bytes);
     void end_operation(std::uint32_t operation);
@@ -98,6 +100,9 @@ class BlockWalk {
     [[nodiscard]] KeptKind kind_of(const Operation& op) const;
     void attention_step(const Operation& op);
     void attention_gradient(const Operation& op);
+    void attention_output();
+    void attended_gradient();
+    [[nodiscard]] std::uint64_t part_of_ring() const;
     void latent_step(const Operation& op);
     void latent_gradient(const Operation& op);
     void dense_step(const Operation& op);
@@ -157,11 +162,12 @@ class BlockWalk {
     int sublayer_ = 0;  ///< index of the current sublayer in the chunk; behind the last, or -1, when all have run
     // forward
     SublayerMemory passing_;  ///< what the current sublayer does not keep
+    Tensors ring_;            ///< keys and values that come round, and their gradients
     Tensors x_;               ///< what it has made last; backward: the gradient on its way through it
     Tensors output_;          ///< of the chunk
     // backward
     Tensors g_, gathered_g_, saved_;
-    Tensors d_query_, d_key_value_, d_q_latent_, d_kv_latent_, d_inner_, d_gate_up_, d_sums_;
+    Tensors d_query_, d_key_value_, d_q_latent_, d_kv_latent_, d_inner_, d_gate_up_, d_sums_, delta_;
     bool sums_made_ = false;  ///< of queries and keys, by qk_norm_sums
     // experts
     Tensors mask_, leaving_, arrived_;

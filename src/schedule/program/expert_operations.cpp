@@ -12,6 +12,7 @@
 /// the experts is R rows, sorted by expert on arrival and back before they leave, unless the rank has one expert.
 #include "models/cpu/cache.hpp"
 #include "schedule/program/block_builder.hpp"
+#include "schedule/program/split_sequences.hpp"
 
 namespace auspex::schedule {
 namespace {
@@ -234,6 +235,23 @@ models::Kernel router_top_k(const Shapes& s, double passes) {
     return models::memory_kernel(passes * 2 * s.t_routed * s.workload.num_experts * 4, passes);
 }
 
+/// Choices of the sequences of a micro-batch, counted over the ranks that route parts of them: first those of a tp
+/// group, then of cp. The load balance and its gradient are made of these numbers.
+Value count_over_sequences(BlockBuilder& b, Value x) {
+    const Shapes& s = b.shapes();
+    if (!splits_routed_sequences(s.workload, s.plan)) {
+        return x;
+    }
+    const double counts = static_cast<double>(s.plan.micro_batch_size) * s.workload.num_experts;
+    const auto sum = [&](models::GroupKind group, int size) {
+        x = b.communicate(OpKind::kTokenCounting, group == models::GroupKind::kCp ? Stream::kCp : Stream::kTp,
+                          CommKind::kAllReduce, group, size, {{counts, ElementType::kFp32}}, {x});
+    };
+    sum(models::GroupKind::kTp, s.plan.etp < s.plan.tp ? s.plan.tp : 1);
+    sum(models::GroupKind::kCp, s.plan.cp);
+    return x;
+}
+
 /// Counting of the choices by expert, and the indices that sort them; with all-to-all also the rows, gathered from the
 /// tokens by these indices.
 Value index_tokens(BlockBuilder& b, const ExpertSizes& z, Value x) {
@@ -328,6 +346,7 @@ Value experts_forward(BlockBuilder& b, Value input) {
     const Value entered = enter_experts(b, input);
     Value x = b.compute(OpKind::kRouter, {entered}, {linear_forward(s, s.t_routed, z.all, z.h, s.plan.etp)});
     x = b.compute(OpKind::kRouterTopK, {x}, {router_top_k(s, s.stack.kernels.router_topk)});
+    x = count_over_sequences(b, x);
     x = s.all_to_all ? index_tokens(b, z, x) : x;
     x = exchange(b, OpKind::kTokenCommunication, true, x);
     const Value shared = shared_forward(b, input, entered);

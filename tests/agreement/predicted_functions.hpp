@@ -22,7 +22,7 @@ struct OnRank {
     [[nodiscard]] double tokens() const {
         return double{1} * run.plan.micro_batch_size * run.workload.sequence_length / run.plan.cp;
     }
-    [[nodiscard]] bool splits_sequences() const { return splits_routed_sequences(run.workload, run.plan); }
+    [[nodiscard]] bool splits_sequences() const { return schedule::splits_routed_sequences(run.workload, run.plan); }
 };
 
 /// Texts (call_text) of the functions that the calls stand for, sorted.

@@ -16,7 +16,9 @@ std::string text_of(const RunInputs& run, int rank, const schedule::RankMemory& 
     const schedule::Operation& op = run.program.operations_of(block)[memory.operation];
     return run.workload.name + " tp " + std::to_string(p.tp) + " pp " + std::to_string(p.pp) + " ep " +
            std::to_string(p.ep) + " dp " + std::to_string(p.dp) + (p.sequence_parallel ? " sliced" : "") +
-           (p.overlap_dp ? " buckets" : "") + (p.recompute_norm ? " norms" : "") +
+           (p.overlap_dp ? " buckets" : "") +
+           (p.cp > 1 ? " cp " + std::to_string(p.cp) + " " + to_string(p.context) : "") +
+           (run.workload.qk_norm ? " qk-norm" : "") + (p.recompute_norm ? " norms" : "") +
            (p.recompute_attention ? " attention" : "") + (p.recompute_expert ? " experts" : "") + " " +
            to_string(p.schedule) + " " + to_string(p.dispatch) + " " + to_string(p.expert_kernels) + ", rank " +
            std::to_string(rank) + ": predicted to peak in " + to_string(block.kind) + " at " +
@@ -80,6 +82,26 @@ models::Plan random_plan(Rng& rng, bool mixture) {
     return p;
 }
 
+/// Sequences shared by cp ranks within data parallelism, in any way that the heads of a rank let them be.
+void share_sequences(Rng& rng, models::Workload& w, models::Plan& p) {
+    using Kind = models::ContextParallel;
+    const auto rarely = [&] { return rng.below(3) == 0; };
+    p.cp = rarely() ? 4 : rarely() ? 2 : 1;
+    if (p.cp == 1) {
+        return;
+    }
+    constexpr Kind kKinds[] = {Kind::kAllGather, Kind::kRing, Kind::kAllToAll, Kind::kTwoLevel};
+    p.context = kKinds[rng.below(4)];
+    const bool too_few_heads = p.context == Kind::kAllToAll && p.cp * p.tp > w.heads;
+    p.context = too_few_heads || (p.context == Kind::kTwoLevel && p.cp == 2) ? Kind::kRing : p.context;
+    p.context_all_to_all = p.context == Kind::kTwoLevel ? 2 : 1;
+    p.dp *= p.cp;
+    w.sequence_length = 16;
+    w.global_aux_loss = false;
+    const bool one_head = p.tp == 1 && w.attention == models::AttentionKind::kMultiHead && rarely();
+    w.kv_heads = one_head ? 1 : w.kv_heads;
+}
+
 models::Workload random_model(Rng& rng, bool mixture) {
     models::Workload w = mixture ? mixture_model() : dense_model();
     w.layers = 4;
@@ -112,6 +134,8 @@ void check_random_runs(bool mixture) {
         models::Plan p = random_plan(rng, mixture);
         w.global_aux_loss = w.global_aux_loss && !is_v_shaped(p.schedule);
         const bool uneven = mixture && rng.below(2) == 1;
+        Rng others = rng;  // leaves what is drawn behind as it was
+        share_sequences(others, w, p);
         if (rng.below(2) == 1) {
             expect_predicted_memory<Fp32>(w, p, uneven);
             continue;

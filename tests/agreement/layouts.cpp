@@ -56,6 +56,13 @@ Change cp(int n, models::ContextParallel how, int all_to_all = 1) {
         w.sequence_length = 4 * n;
     };
 }
+/// Beside any tp.
+Change etp(int n) {
+    return [=](models::Workload& w, models::Plan& p) {
+        p.etp = n, p.etp_given = true;
+        w.sequence_length = 16;
+    };
+}
 /// Within data parallelism, as experts are.
 Change more_dp(int times) {
     return
@@ -184,6 +191,12 @@ std::vector<AgreementCase> context_cases() {
             mixture("cp2_gathered_ep2", {ep(2, kToAll, kGrouped), cp(2, Kind::kAllGather)}),
             mixture("cp2_ring_ep2_tp2_recompute",
                     {ep(2, kGathered, kFused), cp(2, Kind::kRing), tp(2), recompute(true, true, true)}),
+            mixture("etp1_tp2", {tp(2), etp(1), ep(2, kToAll, kGrouped)}),
+            mixture("etp1_tp2_sliced_shared_zb_h1",
+                    {tp(2, true), etp(1), ep(2, kGathered, kFused), shared, pp(2, models::ScheduleKind::kZbH1)}),
+            mixture("etp2_tp1", {etp(2), ep(2, kToAll, kLoop), bf16()}),
+            mixture("etp2_tp1_shared_recompute", {etp(2), shared, recompute(true, true, true)}),
+            mixture("etp1_tp2_cp2_ring", {cp(2, Kind::kRing), tp(2), etp(1), ep(2, kToAll, kGrouped)}),
             mixture("cp2_heads_learned", {learned, cp(2, Kind::kAllToAll), shared})};
 }
 

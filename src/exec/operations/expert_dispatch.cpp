@@ -96,7 +96,7 @@ void gather_tokens(ExpertContext<P>& on) {
     on.x.tokens = on.template kept<typename P::Value>(s.gathered * s.h);
     on.x.all_choices = on.template kept<std::int64_t>(s.gathered * s.top_k);
     on.x.all_weights = on.template kept<typename P::Real>(s.gathered * s.top_k);
-    const typename P::Value* const own = sublayer_input<P>(on.rank, on.tensors);
+    const typename P::Value* const own = on.entered();
     gather(on, own, s.t_routed * s.h, on.x.tokens, element_type<typename P::Value>());
     gather(on, std::as_const(on.x.choices).data(), s.t_routed * s.top_k, on.x.all_choices, ElementType::kInt64);
     gather(on, std::as_const(on.x.weights).data(), s.t_routed * s.top_k, on.x.all_weights,
@@ -128,7 +128,7 @@ void token_return_backward(ExpertContext<P>& on) {
         return;
     }
     on.running.x = on.template workspace<typename P::Value>(s.gathered * s.h);
-    gather(on, output_gradient(on.rank), s.t_routed * s.h, on.running.x, element_type<typename P::Value>());
+    gather(on, on.routed_gradient(), s.t_routed * s.h, on.running.x, element_type<typename P::Value>());
 }
 
 }  // namespace

@@ -82,6 +82,7 @@ struct FeedForwardTensors {
     using V = typename P::Value;
     Buffer<V> input, norm, gathered_norm;  ///< as in AttentionTensors; entered is what the experts read where ep = 1
     Buffer<V> gate_up, product;            ///< dense: [t, gates inner], [t, inner]; of shared experts with their width
+    Buffer<V> shared_input;                ///< of shared experts, gathered over tp, where etp differs [t, h]
     Buffer<V> d_first, d_last;             ///< of these: as in AttentionTensors, [t, 2 inner] and [t, h]
     ExpertTensors<P> experts;
 };
@@ -123,9 +124,11 @@ struct RunningValues {
     using V = typename P::Value;
     Buffer<V> x;           ///< forward: what the sublayer has made; backward: gradient on its way through it
     Buffer<V> g;           ///< backward: gradient of the residual stream [t_slice, h]
-    Buffer<V> gathered_g;  ///< backward: g gathered over tp [t, h]; only with sliced sequences
-    Buffer<V> saved;       ///< backward: a sublayer's norm output gathered over tp once more [t, h]
+    Buffer<V> gathered_g;  ///< backward: g gathered over tp [t, h]; only with sliced sequences; for experts over etp
+                           ///< [t_routed, h]
+    Buffer<V> saved;       ///< backward: a sublayer's norm output gathered once more, as those above
     Buffer<V> upstream;    ///< backward: gradient of a linear layer's output, until its weight gradient is done
+    Buffer<V> shared_g;    ///< backward: g gathered over tp for shared experts, where etp differs [t, h]
     Buffer<V> shared;  ///< what shared experts have made, or the gradient of their input, until it is added to x [t, h]
     Buffer<typename P::Real> qk_sums;  ///< backward: [t, 2]
     ContextValues<P> context;

@@ -61,7 +61,8 @@ LocalShapes local_shapes(const models::Workload& workload, const models::Plan& p
 }
 
 bool tp_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls) {
-    const double whole = z.s.t * z.s.h, slice = z.s.t_norm * z.s.h;
+    const bool over_etp = op.group == models::GroupKind::kEtp;
+    const double whole = (over_etp ? z.s.t_routed : z.s.t) * z.s.h, slice = z.s.t / z.s.tp * z.s.h;
     switch (op.kind) {
         case OpKind::kTpAllReduce: {
             const double elements = op.carries == Carries::kQkNormSums     ? 2 * z.s.t

@@ -303,7 +303,9 @@ bool expert_calls(const LocalShapes& z, const Operation& op, OperationCalls& cal
         case OpKind::kOutputReduction: calls.before = output_reduction(b, op); return true;
         case OpKind::kTokenReturn: token_return(calls, b, op); return true;
         case OpKind::kSharedExpert: calls.before = shared_expert(b, op); return true;
-        case OpKind::kSharedExpertSum: calls.before = {flat_call(models::CpuKernel::kAdd, z.s.t * z.s.h)}; return true;
+        case OpKind::kSharedExpertSum:
+            calls.before = {flat_call(models::CpuKernel::kAdd, (z.s.plan.etp == z.s.tp ? z.s.t : z.s.t_norm) * z.s.h)};
+            return true;
         default: return false;
     }
 }

@@ -305,18 +305,19 @@ SharedGradient shared_backward(BlockBuilder& b, Value outer, Value entered) {
     const Shapes& s = b.shapes();
     const bool sharing = s.workload.shared_experts > 0, apart = shared_apart(s);
     SharedGradient result;
-    // The rank's slice of the sequence is all that is kept, unless the gathered tokens hold the rest: these are gone
-    // when weights have waited.
+    // The rank's slice of the sequence, or of tokens that etp ranks gather, is all that is kept, unless the gathered
+    // tokens hold the rest: these are gone when weights have waited.
     const bool is_sliced = s.plan.sequence_parallel && s.tp > 1;
+    const bool is_gathered = is_sliced || s.plan.etp > s.tp;
+    const bool for_shared = is_sliced && sharing && apart && !b.splits_backward();
     if (is_sliced && b.block() == BlockKind::kBackwardWeight && sharing) {
         b.set_phase(Phase::kBackwardWeight);
         result.saved =
             apart ? gather_over_tp(b, outer, Carries::kSavedInput) : enter_experts(b, outer, Carries::kSavedInput);
         b.set_phase(Phase::kBackwardInput);
-    } else if (is_sliced && !s.plan.recompute_expert &&
-               (s.all_to_all || s.by_node || (sharing && apart && !b.splits_backward()))) {
-        result.saved = sharing && apart && !b.splits_backward() ? gather_over_tp(b, outer, Carries::kSavedInput)
-                                                                : enter_experts(b, outer, Carries::kSavedInput);
+    } else if (is_gathered && !s.plan.recompute_expert && (s.all_to_all || s.by_node || for_shared)) {
+        result.saved =
+            for_shared ? gather_over_tp(b, outer, Carries::kSavedInput) : enter_experts(b, outer, Carries::kSavedInput);
     }
     if (!sharing) {
         return result;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "../exec_fixture.hpp"
+#include "schedule/bindings/bindings.hpp"
 
 namespace auspex::exec {
 namespace {
@@ -14,9 +15,9 @@ std::string text_of(const RunInputs& run, int rank, const schedule::RankMemory& 
     const models::Plan& p = run.plan;
     const schedule::Block& block = run.program.blocks[memory.use.block];
     const schedule::Operation& op = run.program.operations_of(block)[memory.operation];
-    return run.workload.name + " tp " + std::to_string(p.tp) + " pp " + std::to_string(p.pp) + " ep " +
-           std::to_string(p.ep) + " dp " + std::to_string(p.dp) + (p.sequence_parallel ? " sliced" : "") +
-           (p.overlap_dp ? " buckets" : "") +
+    return run.workload.name + " tp " + std::to_string(p.tp) + " etp " + std::to_string(p.etp) + " pp " +
+           std::to_string(p.pp) + " ep " + std::to_string(p.ep) + " dp " + std::to_string(p.dp) +
+           (p.sequence_parallel ? " sliced" : "") + (p.overlap_dp ? " buckets" : "") +
            (p.cp > 1 ? " cp " + std::to_string(p.cp) + " " + to_string(p.context) : "") +
            (run.workload.qk_norm ? " qk-norm" : "") + (p.recompute_norm ? " norms" : "") +
            (p.recompute_attention ? " attention" : "") + (p.recompute_expert ? " experts" : "") + " " +
@@ -102,6 +103,23 @@ void share_sequences(Rng& rng, models::Workload& w, models::Plan& p) {
     w.kv_heads = one_head ? 1 : w.kv_heads;
 }
 
+/// Experts over another number of ranks than the rest of their layers; what the trainer refuses stays as it was.
+void split_experts(Rng& rng, models::Workload& w, models::Plan& p) {
+    if (rng.below(3) > 0 || p.cp > 1) {
+        return;
+    }
+    models::Plan split = p;
+    split.etp = p.tp == 1 || rng.below(3) == 0 ? 2 * p.tp : 1;
+    split.dp = split.ep * split.dp * split.etp % split.tp == 0 ? split.dp : split.tp * split.dp;
+    split.etp_given = true;
+    models::Workload of = w;
+    of.sequence_length = 16, of.expert_size = 8, of.global_aux_loss = false;
+    const RunInputs run = run_inputs(of, split);
+    if (executor_runs(run.workload, run.plan, run.stack, run.program)) {
+        w = of, p = split;
+    }
+}
+
 models::Workload random_model(Rng& rng, bool mixture) {
     models::Workload w = mixture ? mixture_model() : dense_model();
     w.layers = 4;
@@ -136,6 +154,9 @@ void check_random_runs(bool mixture) {
         const bool uneven = mixture && rng.below(2) == 1;
         Rng others = rng;  // leaves what is drawn behind as it was
         share_sequences(others, w, p);
+        if (mixture) {
+            split_experts(others, w, p);
+        }
         if (rng.below(2) == 1) {
             expect_predicted_memory<Fp32>(w, p, uneven);
             continue;

@@ -146,6 +146,7 @@ models::Workload random_model(Rng& rng, bool mixture) {
 }
 
 void check_random_runs(bool mixture) {
+    int share_sequences_too = 0, split_experts_too = 0;
     for (std::uint64_t seed = 0; seed < 120; ++seed) {
         Rng rng(seed);
         models::Workload w = random_model(rng, mixture);
@@ -157,6 +158,8 @@ void check_random_runs(bool mixture) {
         if (mixture) {
             split_experts(others, w, p);
         }
+        share_sequences_too += p.cp > 1 ? 1 : 0;
+        split_experts_too += p.etp != p.tp ? 1 : 0;
         if (rng.below(2) == 1) {
             expect_predicted_memory<Fp32>(w, p, uneven);
             continue;
@@ -166,6 +169,8 @@ void check_random_runs(bool mixture) {
         p.gradient_bytes == 2 ? expect_predicted_memory<Bf16Precision>(w, p, uneven)
                               : expect_predicted_memory<Bf16WithFp32Gradients>(w, p, uneven);
     }
+    EXPECT_GT(share_sequences_too, 40);
+    EXPECT_EQ(split_experts_too > 10, mixture);
 }
 
 TEST(PredictedMemory, of_dense_runs_is_what_the_arena_counts) { check_random_runs(false); }

@@ -7,7 +7,8 @@
 namespace auspex::exec {
 namespace {
 
-using namespace bands;
+using bands::clear_gradients, bands::gather, bands::head_backward, bands::head_forward, bands::HeadSizes,
+    bands::keys_for_queries, bands::Panels, bands::row_products, bands::scatter;
 
 HeadSizes heads_of(const AttentionSizes& sizes) {
     return {{sizes.sequence, sizes.rows}, sizes.heads, sizes.head_size, sizes.head_size, sizes.adds};

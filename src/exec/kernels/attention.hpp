@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
+#include "exec/kernels/attended_rows.hpp"
 #include "exec/kernels/scalar.hpp"
 
 namespace auspex::exec {
@@ -28,14 +28,6 @@ void rotate(std::size_t rows, const RowPositions& positions, std::size_t heads, 
 template <typename V>
 void rotate_apart(std::size_t rows, const RowPositions& positions, std::size_t heads, std::size_t head_size,
                   std::size_t apart, double theta, V* x, std::size_t ldx, bool inverse);
-
-/// Queries and keys of one sequence where a rank has some of its tokens, in an order of their own: rows of the first
-/// sequence by rising position.
-struct AttendedRows {
-    std::vector<std::uint32_t> queries, keys;
-    std::vector<std::uint32_t> visible;           ///< of each query: how many keys, from the first, it sees
-    std::size_t next_queries = 0, next_keys = 0;  ///< rows from one sequence to the next
-};
 
 struct AttentionSizes {
     std::size_t sequences = 1, sequence = 0, heads = 0, kv_heads = 0, head_size = 0;

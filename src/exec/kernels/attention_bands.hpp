@@ -7,9 +7,10 @@
 #include <limits>
 #include <utility>
 
-#include "exec/kernels/attention.hpp"
+#include "exec/kernels/attended_rows.hpp"
 #include "exec/kernels/exponential.hpp"
 #include "exec/kernels/gemm.hpp"
+#include "exec/kernels/scalar.hpp"
 #include "exec/kernels/scratch.hpp"
 #include "models/cpu/cpu_kernel.hpp"
 

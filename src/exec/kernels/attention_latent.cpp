@@ -6,7 +6,8 @@
 namespace auspex::exec {
 namespace {
 
-using namespace bands;
+using bands::clear_gradients, bands::gather, bands::head_backward, bands::head_forward, bands::HeadSizes,
+    bands::keys_for_queries, bands::Panels, bands::row_products, bands::scatter, bands::Head, bands::SequenceRows;
 
 HeadSizes heads_of(const LatentAttentionSizes& sizes) {
     return {{sizes.sequence, sizes.rows}, sizes.heads, sizes.query(), sizes.value, sizes.adds};

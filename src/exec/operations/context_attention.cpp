@@ -194,21 +194,12 @@ struct ContextAttention : SublayerContext<P, AttentionTensors<P>> {
         }
     }
     void add_key_gradients(std::size_t from, const V* part, std::size_t ld) {
-        for (const Target& columns : key_gradients(from)) {
-            const Target before = from == 0 ? Target{} : find_same(from - 1, columns);
-            before.data == nullptr ? copy_columns(s.t, columns.width, part, ld, columns.data, columns.ld)
-                                   : add_columns(s.t, columns.width, part, ld, columns.data, columns.ld);
-            part += columns.width;
+        const std::vector<Target> before = key_gradients(from == 0 ? 0 : from - 1), to = key_gradients(from);
+        for (std::size_t i = 0; i < to.size(); ++i) {
+            const bool has_some = from > 0 && before[i].data == to[i].data;
+            (has_some ? add_columns<V> : copy_columns<V>)(s.t, to[i].width, part, ld, to[i].data, to[i].ld);
+            part += to[i].width;
         }
-    }
-    /// The columns, if the gradients that came from `from` have gone there, too.
-    [[nodiscard]] Target find_same(std::size_t from, const Target& columns) {
-        for (const Target& other : key_gradients(from)) {
-            if (other.data == columns.data) {
-                return other;
-            }
-        }
-        return {};
     }
 
     // Attention to all keys, or to a part of them.
@@ -365,13 +356,12 @@ struct ContextAttention : SublayerContext<P, AttentionTensors<P>> {
         shift(part_size(), part_size());
         const V* const home = std::as_const(values.here).data() + part_size();
         if (exchanges()) {
-            unpack(rows(), home, keys_width(), {{d_exchanged_keys(), exchanged_width(), keys_width()}});
+            unpack(rows(), home, keys_width(), {{values.d.data() + query_width(), exchanged_width(), keys_width()}});
         } else {
             unpack(s.t, home, keys_width(), key_gradients(0));
         }
         values.here.reset(), values.coming.reset();
     }
-    [[nodiscard]] V* d_exchanged_keys() { return values.d.data() + query_width(); }
 };
 
 }  // namespace

@@ -161,7 +161,7 @@ std::vector<VerifyLayout> expert_split_layouts() {
     return {
         with_etp({kExperts, 2, 2, 2, 1, 1, kWhole, 1, k1f1b, kNothing, kSharded, kSent, kGrouped}, 1),
         with_etp({kExperts, 1, 2, 1, 1, 1, kWhole, 1, k1f1b, kNothing, kEpAware, kGathered, kFused}, 2),
-        with_etp({kShared, 2, 2, 4, 1, 1, kSliced, 1, k1f1b, kNothing, kSharded, kSent, kGrouped}, 2),
+        with_etp({kLatent, 2, 2, 4, 1, 1, kSliced, 1, k1f1b, kNothing, kSharded, kSent, kGrouped}, 2),
         with_etp({kExperts, 1, 4, 2, 2, 1, kSliced, 1, kZbH1, kExpert, kEpAware, kSent, kFused}, 1),
         with_etp({kShared, 2, 2, 1, 2, 1, kWhole, 1, k1f1b, kAll, kSharded, kSent, kLoop}, 2),
         with_etp({kShared, 1, 4, 2, 1, 1, kSliced, 1, k1f1b, kNothing, kReplicated, kGathered, kGrouped}, 1),
@@ -197,7 +197,8 @@ std::string VerifyLayout::choices() const {
         add(schedule);
     }
     if (cp > 1) {
-        add(context == std::string("all-gather") ? "keys gathered" : context);
+        const std::string how = context;
+        add(how == "all-gather" ? "keys gathered" : how == "all-to-all" ? "heads exchanged" : how);
     }
     if (model != VerifyModel::kDense && model != VerifyModel::kGpt) {
         if (ep > 1) {

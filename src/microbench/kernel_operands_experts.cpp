@@ -61,9 +61,11 @@ Call router_forward_call(const CallSizes& s, OperandArrays& arrays) {
                              static_cast<const std::int64_t*>(choices), weights);
     };
     if (s.kernel == models::CpuKernel::kRouterUniform) {
+        auto* const tokens = arrays.filled(s.rows, std::int64_t{0});
+        std::iota(tokens, tokens + s.rows, 0);
         return [=] {
             around([=] {
-                forced_choices(exec::RoutingSource{.mode = exec::RoutingMode::kUniform}, 0, 0, 0,
+                forced_choices(exec::RoutingSource{.mode = exec::RoutingMode::kUniform}, 0, 0, {tokens, s.rows},
                                static_cast<int>(s.columns), static_cast<int>(s.depth), {choices, s.rows * s.depth});
             });
         };

@@ -257,6 +257,11 @@ void check_recompute(const Plan& plan, const Workload& workload) {
         refuse(plan, "recompute",
                "found \"latent_up\"; expected it with latent attention whose workload.q_rank is above 0");
     }
+    if (r.latent_up && context_split(plan).all_to_all > 1) {
+        refuse(plan, "recompute",
+               "found \"latent_up\" where ranks of cp exchange heads; expected none, or context_parallel "
+               "\"all-gather\" or \"ring\"");
+    }
     if (r.shared_experts && workload.shared_experts == 0) {
         refuse(plan, "recompute", "found \"shared_experts\"; expected it with workload.shared_experts above 0");
     }

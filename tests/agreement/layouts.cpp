@@ -49,6 +49,26 @@ Change recompute(bool norm, bool attention, bool expert) {
         p.recompute.norm = norm, p.recompute.attention = attention, p.recompute.expert = expert;
     };
 }
+/// Sequences of which each rank has a part from both ends.
+Change cp(int n, models::ContextParallel how, int all_to_all = 1) {
+    return [=](models::Workload& w, models::Plan& p) {
+        p.cp = n, p.dp = n, p.context = how, p.context_all_to_all = all_to_all;
+        w.sequence_length = 4 * n;
+    };
+}
+/// Beside any tp.
+Change etp(int n) {
+    return [=](models::Workload& w, models::Plan& p) {
+        p.etp = n, p.etp_given = true;
+        w.sequence_length = 16;
+    };
+}
+/// Within data parallelism, as experts are.
+Change more_dp(int times) {
+    return
+        [=](models::Workload&, models::Plan& p) { p.dp *= times, p.optimizer = models::OptimizerSharding::kSharded; };
+}
+void one_key_head(models::Workload& w, models::Plan&) { w.kv_heads = 1; }
 void qk_norm(models::Workload& w, models::Plan&) { w.qk_norm = true; }
 void global_loss(models::Workload& w, models::Plan&) { w.global_aux_loss = true; }
 void layer_norm(models::Workload& w, models::Plan&) { w.norm = models::NormKind::kNonParametric; }
@@ -149,6 +169,37 @@ std::vector<AgreementCase> mixture_cases() {
             mixture("learned_bf16", {learned, bf16()})};
 }
 
+std::vector<AgreementCase> context_cases() {
+    using Kind = models::ContextParallel;
+    return {dense("cp2_gathered", {cp(2, Kind::kAllGather)}),
+            dense("cp2_gathered_tp2_sliced_qk_norm_bf16", {cp(2, Kind::kAllGather), tp(2, true), qk_norm, bf16()}),
+            dense("cp2_gathered_latent", {latent_keys, cp(2, Kind::kAllGather)}),
+            dense("cp2_gathered_gpt", {gpt, cp(2, Kind::kAllGather), more_dp(2)}),
+            dense("cp2_heads", {cp(2, Kind::kAllToAll)}),
+            dense("cp4_heads_one_key_head_qk_norm", {one_key_head, cp(4, Kind::kAllToAll), qk_norm}),
+            dense("cp2_heads_latent_bf16", {latent_keys, cp(2, Kind::kAllToAll), bf16()}),
+            dense("cp2_heads_tp2_pp2_zb_h1_recompute",
+                  {cp(2, Kind::kAllToAll), tp(2), one_key_head, [](auto& w, auto&) { w.kv_heads = 2; },
+                   pp(2, models::ScheduleKind::kZbH1), recompute(true, true, true)}),
+            dense("cp2_ring", {cp(2, Kind::kRing)}),
+            dense("cp4_ring_qk_norm_bf16", {cp(4, Kind::kRing), qk_norm, bf16()}),
+            dense("cp3_ring_latent_recompute", {latent_keys, cp(3, Kind::kRing), recompute(false, true, false)}),
+            dense("cp4_two_level", {cp(4, Kind::kTwoLevel, 2)}),
+            dense("cp4_two_level_latent", {latent_keys, cp(4, Kind::kTwoLevel, 2)}),
+            dense("cp4_two_level_one_key_head_zb_h2",
+                  {cp(4, Kind::kTwoLevel, 2), one_key_head, pp(2, models::ScheduleKind::kZbH2)}),
+            mixture("cp2_gathered_ep2", {ep(2, kToAll, kGrouped), cp(2, Kind::kAllGather)}),
+            mixture("cp2_ring_ep2_tp2_recompute",
+                    {ep(2, kGathered, kFused), cp(2, Kind::kRing), tp(2), recompute(true, true, true)}),
+            mixture("etp1_tp2", {tp(2), etp(1), ep(2, kToAll, kGrouped)}),
+            mixture("etp1_tp2_sliced_shared_zb_h1",
+                    {tp(2, true), etp(1), ep(2, kGathered, kFused), shared, pp(2, models::ScheduleKind::kZbH1)}),
+            mixture("etp2_tp1", {etp(2), ep(2, kToAll, kLoop), bf16()}),
+            mixture("etp2_tp1_shared_recompute", {etp(2), shared, recompute(true, true, true)}),
+            mixture("etp1_tp2_cp2_ring", {cp(2, Kind::kRing), tp(2), etp(1), ep(2, kToAll, kGrouped)}),
+            mixture("cp2_heads_learned", {learned, cp(2, Kind::kAllToAll), shared})};
+}
+
 /// Sums of gradients beside backward passes, in buckets of a unit, of a few, and of all.
 std::vector<AgreementCase> overlapped_cases() {
     const Change overlap = [](models::Workload&, models::Plan& p) { p.overlap_dp = true; };
@@ -177,7 +228,7 @@ std::vector<AgreementCase> overlapped_cases() {
 
 std::vector<AgreementCase> agreement_cases() {
     std::vector<AgreementCase> all = dense_cases();
-    for (const auto& more : {dispatch_cases(), mixture_cases(), overlapped_cases()}) {
+    for (const auto& more : {dispatch_cases(), mixture_cases(), context_cases(), overlapped_cases()}) {
         all.insert(all.end(), more.begin(), more.end());
     }
     return all;

@@ -28,6 +28,7 @@ class Functions {
 
  private:
     [[nodiscard]] bool speaks() const { return on_.place.tp == 0; }
+    [[nodiscard]] bool speaks_of_routing() const { return on_.place.etp == 0; }
     [[nodiscard]] bool is(schedule::OpKind kind) const { return on_.op.kind == kind; }
     [[nodiscard]] const models::Workload& workload() const { return on_.run.workload; }
     [[nodiscard]] const models::Plan& plan() const { return on_.run.plan; }
@@ -45,7 +46,7 @@ class Functions {
     /// prediction takes for all ("of a tp group it is the first rank"). A global auxiliary loss has no balance sum in
     /// its layers, but the law of a router with one stands for it.
     bool add_router(const models::CpuCall& c) {
-        const bool has_balance = !workload().global_aux_loss && speaks();
+        const bool has_balance = !workload().global_aux_loss && speaks_of_routing();
         switch (c.kernel) {
             case models::CpuKernel::kRouterForward:
             case models::CpuKernel::kRouterUniform:
@@ -55,21 +56,21 @@ class Functions {
                 add("choice_weights", c.rows, c.columns, c.depth);
                 return true;
             case models::CpuKernel::kRouterLosses:
-                if (speaks()) {
+                if (speaks_of_routing()) {
                     add("router_z_sum", c.rows, c.columns);
                 }
-                if (has_balance) {
+                if (has_balance && !on_.splits_sequences()) {
                     add("balance_sum", c.rows, c.columns, c.depth);
                 }
                 return true;
             case models::CpuKernel::kRouterBackward:
                 add("choice_weights_backward", c.rows, c.columns, c.depth);
                 add("router_softmax_backward", c.rows, c.columns);
-                if (speaks()) {
+                if (speaks_of_routing()) {
                     add("router_z_backward", c.rows, c.columns);
                 }
                 if (has_balance) {
-                    add("balance_backward", c.rows, c.columns, c.depth);
+                    add("balance_backward", c.rows, c.columns, on_.splits_sequences() ? 1 : c.depth);
                 }
                 return true;
             default: return false;
@@ -112,6 +113,9 @@ class Functions {
         const bool fused = c.kernel == models::CpuKernel::kSumRowsFused;
         switch (c.kernel) {
             case models::CpuKernel::kCountChoices:
+                if (on_.op.comm != schedule::CommKind::kNone && !speaks_of_routing()) {
+                    return true;  // the first of the ranks that route the same tokens counts them
+                }
                 is(schedule::OpKind::kIndexGeneration) ? add("look_up_experts", c.rows)
                                                        : add("count_choices", c.rows, c.columns);
                 return true;
@@ -146,7 +150,8 @@ class Functions {
         if (!is_first && !is_last) {
             return false;
         }
-        const double rows = is(OpKind::kEmbedding) ? on_.run.plan.micro_batch_size : on_.tokens();
+        const bool is_whole = plan().cp == 1;
+        const double rows = !is(OpKind::kEmbedding) ? on_.tokens() : is_whole ? plan().micro_batch_size : 1;
         if (c.kernel == models::CpuKernel::kAdd && (is_first || speaks())) {
             add("add_bias", rows, c.columns / rows);
         }
@@ -159,6 +164,11 @@ class Functions {
     /// Laws that stand for another function of as many elements.
     bool add_elementwise(const models::CpuCall& c) {
         if (add_biases(c)) {
+            return true;
+        }
+        if (c.kernel == models::CpuKernel::kAdd &&
+            (is(schedule::OpKind::kAttentionOfOthers) || is(schedule::OpKind::kAttention))) {
+            add("merge_attention", 1, c.columns);
             return true;
         }
         if (is(schedule::OpKind::kActivation) && workload().feed_forward == models::FeedForward::kGelu) {
@@ -275,6 +285,13 @@ std::vector<std::string> functions_of(const OnRank& on, const std::vector<models
     }
     if (on.op.carries == schedule::Carries::kSoftmaxParts && on.place.tp == 0) {  // predicted with the parts
         functions.add("cross_entropy_sum", on.tokens());
+    }
+    const bool counts_sequences =
+        on.op.kind == schedule::OpKind::kTokenCounting && on.op.comm != schedule::CommKind::kNone;
+    const bool is_last = on.op.group != models::GroupKind::kTp || on.run.plan.cp == 1;
+    if (counts_sequences && is_last && on.op.phase == schedule::Phase::kForward && on.place.etp == 0) {
+        const double routed = on.tokens() * on.run.plan.etp / on.run.plan.tp;
+        functions.add("balance_sum", routed, on.run.workload.num_experts);  // predicted with the router's losses
     }
     return functions.take();
 }

@@ -6,6 +6,7 @@
 #include "exec/kernels/call_record.hpp"
 #include "exec/state/rank.hpp"
 #include "schedule/kernel_calls/kernel_calls.hpp"
+#include "schedule/program/split_sequences.hpp"
 
 namespace auspex::testing_agreement {
 
@@ -18,7 +19,10 @@ struct OnRank {
     [[nodiscard]] bool forward() const {
         return op.phase == schedule::Phase::kForward || op.phase == schedule::Phase::kRecompute;
     }
-    [[nodiscard]] double tokens() const { return double{1} * run.plan.micro_batch_size * run.workload.sequence_length; }
+    [[nodiscard]] double tokens() const {
+        return double{1} * run.plan.micro_batch_size * run.workload.sequence_length / run.plan.cp;
+    }
+    [[nodiscard]] bool splits_sequences() const { return schedule::splits_routed_sequences(run.workload, run.plan); }
 };
 
 /// Texts (call_text) of the functions that the calls stand for, sorted.

@@ -123,6 +123,9 @@ inline models::Plan draw_plan(Rng& rng, bool overlap) {
     Rng others = rng;  // a draw of these leaves what is drawn behind them as it was
     p.context = one_of(others, {models::ContextParallel::kAllGather, models::ContextParallel::kRing,
                                 models::ContextParallel::kAllToAll});
+    if (p.cp == 2 && others.below(4) == 0) {  // over twice as many ranks a ring of pairs
+        p.cp = 4, p.context = models::ContextParallel::kTwoLevel, p.context_all_to_all = 2;
+    }
     p.dispatch = others.below(4) == 0 ? models::Dispatch::kHierarchical : p.dispatch;
     return p;
 }

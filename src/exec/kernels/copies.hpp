@@ -5,6 +5,7 @@
 #include <span>
 
 #include "exec/kernels/call_record.hpp"
+#include "exec/kernels/scalar.hpp"
 
 namespace auspex::exec {
 
@@ -19,6 +20,17 @@ void copy_columns(std::size_t rows, std::size_t width, const T* from, std::size_
     record_call("copy", 1, rows * width * sizeof(T));
     for (std::size_t row = 0; row < rows; ++row) {
         std::copy_n(from + row * ld_from, width, to + row * ld_to);
+    }
+}
+/// The same columns added to those there, rounded.
+template <typename T>
+void add_columns(std::size_t rows, std::size_t width, const T* from, std::size_t ld_from, T* to, std::size_t ld_to) {
+    record_call("add", 1, rows * width);
+    for (std::size_t row = 0; row < rows; ++row) {
+        for (std::size_t i = 0; i < width; ++i) {
+            T& sum = to[row * ld_to + i];
+            sum = stored<T>(real(sum) + real(from[row * ld_from + i]));
+        }
     }
 }
 template <typename T>

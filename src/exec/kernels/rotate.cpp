@@ -1,4 +1,5 @@
 /// @file The rotary embedding, with a table of its angles kept from call to call.
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -36,24 +37,29 @@ const Angles<R>& angles_of(std::size_t sequence, std::size_t head_size, double t
     return kept;
 }
 
+/// Beyond the last position.
+std::size_t length_of(const RowPositions& positions) {
+    return positions.dealt.empty() ? positions.rows : std::ranges::max(positions.dealt) + std::size_t{1};
+}
+
 }  // namespace
 
 template <typename V>
-void rotate(std::size_t rows, std::size_t sequence, std::size_t heads, std::size_t head_size, double theta, V* x,
-            std::size_t ldx, bool inverse) {
-    rotate_apart(rows, sequence, heads, head_size, head_size, theta, x, ldx, inverse);
+void rotate(std::size_t rows, const RowPositions& positions, std::size_t heads, std::size_t head_size, double theta,
+            V* x, std::size_t ldx, bool inverse) {
+    rotate_apart(rows, positions, heads, head_size, head_size, theta, x, ldx, inverse);
 }
 
 template <typename V>
-void rotate_apart(std::size_t rows, std::size_t sequence, std::size_t heads, std::size_t head_size, std::size_t apart,
-                  double theta, V* x, std::size_t ldx, bool inverse) {
+void rotate_apart(std::size_t rows, const RowPositions& positions, std::size_t heads, std::size_t head_size,
+                  std::size_t apart, double theta, V* x, std::size_t ldx, bool inverse) {
     record_call("rotate", rows, heads * head_size, head_size);
     using R = RealOf<V>;
-    const Angles<R>& angles = angles_of<R>(sequence, head_size, theta);
+    const Angles<R>& angles = angles_of<R>(length_of(positions), head_size, theta);
     const std::size_t half = head_size / 2;
     const R sign = inverse ? R{-1} : R{1};
     for (std::size_t row = 0; row < rows; ++row) {
-        const std::size_t position = row % sequence;
+        const std::size_t position = positions.of(row);
         const R *const cosines = angles.cosines.data() + position * half, *const sines =
                                                                               angles.sines.data() + position * half;
         for (std::size_t head = 0; head < heads; ++head) {
@@ -67,9 +73,9 @@ void rotate_apart(std::size_t rows, std::size_t sequence, std::size_t heads, std
     }
 }
 
-#define AUSPEX_ROTATE(V)                                                                                     \
-    template void rotate(std::size_t, std::size_t, std::size_t, std::size_t, double, V*, std::size_t, bool); \
-    template void rotate_apart(std::size_t, std::size_t, std::size_t, std::size_t, std::size_t, double, V*,  \
+#define AUSPEX_ROTATE(V)                                                                                             \
+    template void rotate(std::size_t, const RowPositions&, std::size_t, std::size_t, double, V*, std::size_t, bool); \
+    template void rotate_apart(std::size_t, const RowPositions&, std::size_t, std::size_t, std::size_t, double, V*,  \
                                std::size_t, bool);
 AUSPEX_ROTATE(float)
 AUSPEX_ROTATE(double)

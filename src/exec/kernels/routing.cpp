@@ -201,6 +201,44 @@ void balance_backward(std::size_t sequences, std::size_t sequence, std::size_t e
     });
 }
 
+template <typename R>
+void count_by_sequence(const SequenceRange& range, std::size_t top_k, const std::int64_t* choices, R* counts) {
+    record_call("count_choices", range.rows * top_k, range.experts);
+    for (std::size_t row = 0; row < range.rows; ++row) {
+        R* const of_sequence = counts + range.sequence_of(row) * range.experts;
+        for (std::size_t j = 0; j < top_k; ++j) {
+            of_sequence[choices[row * top_k + j]] += 1;
+        }
+    }
+}
+
+template <typename R>
+double balance_sum(const SequenceRange& range, const R* probabilities, const R* counts) {
+    record_call("balance_sum", range.rows, range.experts);
+    double sum = 0;
+    for (std::size_t row = 0; row < range.rows; ++row, probabilities += range.experts) {
+        const R* const of_sequence = counts + range.sequence_of(row) * range.experts;
+        for (std::size_t e = 0; e < range.experts; ++e) {
+            sum += double{of_sequence[e]} * double{probabilities[e]};
+        }
+    }
+    const auto tokens = static_cast<double>(range.sequence);
+    return static_cast<double>(range.experts) * sum / (tokens * tokens);
+}
+
+template <typename R>
+void balance_backward(const SequenceRange& range, const R* counts, double scale, R* d_probabilities) {
+    record_call("balance_backward", range.rows, range.experts);
+    const auto tokens = static_cast<double>(range.sequence);
+    const double factor = scale * static_cast<double>(range.experts) / (tokens * tokens);
+    for (std::size_t row = 0; row < range.rows; ++row, d_probabilities += range.experts) {
+        const R* const of_sequence = counts + range.sequence_of(row) * range.experts;
+        for (std::size_t e = 0; e < range.experts; ++e) {
+            d_probabilities[e] += static_cast<R>(factor * double{of_sequence[e]});
+        }
+    }
+}
+
 #define AUSPEX_INSTANTIATE(R)                                                                                          \
     template void router_softmax<R>(std::size_t, std::size_t, const R*, R*);                                           \
     template void choose_experts<R>(std::size_t, std::size_t, std::size_t, const R*, std::int64_t*);                   \
@@ -214,7 +252,10 @@ void balance_backward(std::size_t sequences, std::size_t sequence, std::size_t e
     template void counted_probability_backward<R>(std::size_t, std::size_t, const std::int64_t*, double, R*);          \
     template double balance_sum<R>(std::size_t, std::size_t, std::size_t, std::size_t, const R*, const std::int64_t*); \
     template void balance_backward<R>(std::size_t, std::size_t, std::size_t, std::size_t, const std::int64_t*, double, \
-                                      R*);
+                                      R*);                                                                             \
+    template void count_by_sequence<R>(const SequenceRange&, std::size_t, const std::int64_t*, R*);                    \
+    template double balance_sum<R>(const SequenceRange&, const R*, const R*);                                          \
+    template void balance_backward<R>(const SequenceRange&, const R*, double, R*);
 AUSPEX_INSTANTIATE(float)
 AUSPEX_INSTANTIATE(double)
 #undef AUSPEX_INSTANTIATE

@@ -56,4 +56,22 @@ template <typename R>
 void balance_backward(std::size_t sequences, std::size_t sequence, std::size_t experts, std::size_t top_k,
                       const std::int64_t* choices, double scale, R* d_probabilities);
 
+// The same of parts of sequences, with the choices of whole ones counted.
+
+/// Rows [0, rows) of a micro-batch's, from first_row on, in which each sequence has local_sequence rows and `sequence`
+/// tokens in all.
+struct SequenceRange {
+    std::size_t rows, first_row, local_sequence, sequence, experts;
+    [[nodiscard]] std::size_t sequence_of(std::size_t row) const { return (first_row + row) / local_sequence; }
+};
+/// counts[sequence, experts] += the rows' choices.
+template <typename R>
+void count_by_sequence(const SequenceRange& range, std::size_t top_k, const std::int64_t* choices, R* counts);
+/// The rows' part of the sum over sequences of the loss.
+template <typename R>
+[[nodiscard]] double balance_sum(const SequenceRange& range, const R* probabilities, const R* counts);
+/// d_probabilities += scale * its gradient.
+template <typename R>
+void balance_backward(const SequenceRange& range, const R* counts, double scale, R* d_probabilities);
+
 }  // namespace auspex::exec

@@ -67,8 +67,8 @@ struct Attention : SublayerContext<P, AttentionTensors<P>> {
     /// Queries and keys follow one another in a row: all their heads are rotated at once.
     void rotary_embedding() {
         Buffer<V>& turned = !current.forward() ? running.upstream : tensors.qk.empty() ? tensors.qkv : tensors.qk;
-        rotate(s.t, s.sequence, s.heads + s.kv_heads, s.head, rank.training().rope_theta, turned.data(),
-               turned.size() / s.t, !current.forward());
+        rotate(s.t, row_positions(rank.context, s), s.heads + s.kv_heads, s.head, rank.training().rope_theta,
+               turned.data(), turned.size() / s.t, !current.forward());
     }
 
     void attention() {
@@ -95,7 +95,10 @@ struct Attention : SublayerContext<P, AttentionTensors<P>> {
 
     void release_parts() {
         if (this->redone.core_attention) {
-            tensors.lse.reset();
+            tensors.lse.reset(), tensors.heads_output.reset();
+            if (rank.context.gathers()) {
+                tensors.context.reset();
+            }
         }
         if (this->redone.latent_up) {
             tensors.latent.query.reset(), tensors.latent.key_value.reset();
@@ -111,6 +114,7 @@ struct Attention : SublayerContext<P, AttentionTensors<P>> {
                 [&] {
                     tensors.qkv.reset(), tensors.sums.reset(), tensors.qk.reset();
                     tensors.lse.reset(), tensors.output.reset();
+                    tensors.context.reset(), tensors.heads_output.reset();
                     tensors.latent = {};
                 },
                 [&] { release_parts(); });

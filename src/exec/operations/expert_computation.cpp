@@ -61,7 +61,15 @@ void make_sum_gradients(ExpertContext<P>& on) {
 /// Gradient of the outputs' sums: gathered over ep, or what the sublayer got.
 template <class P>
 const typename P::Value* sums_gradient(const ExpertContext<P>& on) {
-    return on.gathered() ? std::as_const(on.running.x).data() : output_gradient(on.rank);
+    return on.gathered() ? std::as_const(on.running.x).data() : on.routed_gradient();
+}
+
+/// Shared experts may read it, too.
+template <class P>
+void release_routed_gradient(ExpertContext<P>& on) {
+    if (!on.has_shared() || on.shared_apart()) {
+        on.running.gathered_g.reset();
+    }
 }
 
 /// The experts' products backward; `d_tokens` [T, h] too where tokens are here.
@@ -94,9 +102,7 @@ void compute_with_tokens_backward(ExpertContext<P>& on) {
     }
     on.x.d_product.reset();
     on.x.d_permuted.reset();
-    if (!on.has_shared()) {
-        on.running.gathered_g.reset();
-    }
+    release_routed_gradient(on);
     on.running.x.reset();
     if (!on.gathered()) {  // nothing to exchange: the block's input gradient is here
         on.running.x = std::move(on.x.d_tokens);
@@ -161,7 +167,7 @@ void index_generation(ExpertContext<P>& on) {
     const RankShapes& s = on.s;
     if (!on.forward()) {
         const typename P::Real* unweighted = nullptr;
-        on.running.x = on.template workspace<typename P::Value>(s.t * s.h);
+        on.running.x = on.template workspace<typename P::Value>(s.t_routed * s.h);
         sum_rows(on.kernels, on.assignment(), s.h, std::as_const(on.x.d_sent).data(), unweighted, on.running.x.data());
         on.x.d_sent.reset();
         return;
@@ -216,13 +222,11 @@ void output_reduction(ExpertContext<P>& on) {
             on.leave();
         }
     } else if (s.all_to_all) {
-        on.x.d_sent = on.template workspace<V>(s.t * s.top_k * s.h);
-        on.x.d_weights = on.template workspace<typename P::Real>(s.t * s.top_k);
+        on.x.d_sent = on.template workspace<V>(s.t_routed * s.top_k * s.h);
+        on.x.d_weights = on.template workspace<typename P::Real>(s.t_routed * s.top_k);
         sum_rows_backward(on.kernels, of, of.rows(), s.h, sums_gradient(on), rows, on.weights(), on.x.d_sent.data(),
                           on.x.d_weights.data());
-        if (!on.has_shared()) {
-            on.running.gathered_g.reset();
-        }
+        release_routed_gradient(on);
     } else {
         make_sum_gradients(on);
         sum_rows_backward(on.kernels, of, of.rows(), s.h, sums_gradient(on), rows, on.weights(), on.x.d_rows.data(),

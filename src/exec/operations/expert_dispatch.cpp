@@ -96,23 +96,24 @@ void gather_tokens(ExpertContext<P>& on) {
     on.x.tokens = on.template kept<typename P::Value>(s.gathered * s.h);
     on.x.all_choices = on.template kept<std::int64_t>(s.gathered * s.top_k);
     on.x.all_weights = on.template kept<typename P::Real>(s.gathered * s.top_k);
-    const typename P::Value* const own = sublayer_input<P>(on.rank, on.tensors);
-    gather(on, own, s.t * s.h, on.x.tokens, element_type<typename P::Value>());
-    gather(on, std::as_const(on.x.choices).data(), s.t * s.top_k, on.x.all_choices, ElementType::kInt64);
-    gather(on, std::as_const(on.x.weights).data(), s.t * s.top_k, on.x.all_weights, element_type<typename P::Real>());
+    const typename P::Value* const own = on.entered();
+    gather(on, own, s.t_routed * s.h, on.x.tokens, element_type<typename P::Value>());
+    gather(on, std::as_const(on.x.choices).data(), s.t_routed * s.top_k, on.x.all_choices, ElementType::kInt64);
+    gather(on, std::as_const(on.x.weights).data(), s.t_routed * s.top_k, on.x.all_weights,
+           element_type<typename P::Real>());
 }
 
 template <class P>
 void token_communication_backward(ExpertContext<P>& on) {
     const RankShapes& s = on.s;
     if (s.all_to_all) {
-        on.x.d_sent = on.template workspace<typename P::Value>(s.t * s.top_k * s.h);
+        on.x.d_sent = on.template workspace<typename P::Value>(s.t_routed * s.top_k * s.h);
         send_rows(on, Direction::kHome, on.x.d_permuted, on.x.d_sent);
         on.x.d_permuted.reset();
         return;
     }
-    on.running.x = reduce_to_own(on, on.x.d_tokens, s.t * s.h);
-    on.x.d_weights = reduce_to_own(on, on.x.d_all_weights, s.t * s.top_k);
+    on.running.x = reduce_to_own(on, on.x.d_tokens, s.t_routed * s.h);
+    on.x.d_weights = reduce_to_own(on, on.x.d_all_weights, s.t_routed * s.top_k);
     on.x.d_tokens.reset();
     on.x.d_all_weights.reset();
 }
@@ -127,7 +128,7 @@ void token_return_backward(ExpertContext<P>& on) {
         return;
     }
     on.running.x = on.template workspace<typename P::Value>(s.gathered * s.h);
-    gather(on, output_gradient(on.rank), s.t * s.h, on.running.x, element_type<typename P::Value>());
+    gather(on, on.routed_gradient(), s.t_routed * s.h, on.running.x, element_type<typename P::Value>());
 }
 
 }  // namespace
@@ -149,11 +150,11 @@ void token_return(ExpertContext<P>& on) {
     if (!on.forward()) {
         token_return_backward(on);
     } else if (s.all_to_all) {
-        on.x.returned = on.template kept<typename P::Value>(s.t * s.top_k * s.h);
+        on.x.returned = on.template kept<typename P::Value>(s.t_routed * s.top_k * s.h);
         send_rows(on, Direction::kHome, on.x.outputs, on.x.returned);
         on.x.outputs.reset();
     } else {
-        on.running.x = reduce_to_own(on, on.running.x, s.t * s.h);
+        on.running.x = reduce_to_own(on, on.running.x, s.t_routed * s.h);
         on.leave();
     }
 }

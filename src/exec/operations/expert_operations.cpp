@@ -17,24 +17,10 @@ int moe_layer_of(const ExpertContext<P>& on) {
     return on.current.op.layer - on.rank.workload().first_dense_layers;
 }
 
-/// What the sums of the router's losses are multiplied by.
-struct LossScales {
-    double z = 0;        ///< mean over the tokens of the global batch and the model's MoE layers
-    double balance = 0;  ///< over its sequences and layers; 0 with a global auxiliary loss, which the head computes
-};
-template <class P>
-LossScales loss_scales(const Rank<P>& rank) {
-    const models::Workload& workload = rank.workload();
-    const double layers = workload.layers - workload.first_dense_layers;
-    const double sequences = rank.run->layout.global_batch;
-    return {rank.training().z_loss / (rank.tokens_of_batch() * layers),
-            workload.global_aux_loss ? 0 : rank.training().auxiliary_loss / (sequences * layers)};
-}
-
 /// This layer's part of the pass's buffer of router logits.
 template <class P>
 typename P::Value* travelling_logits(ExpertContext<P>& on) {
-    const std::size_t size = on.s.t * on.s.experts;
+    const std::size_t size = on.s.t_routed * on.s.experts;
     return pass_of(on.rank, on.current).router_logits.data() + static_cast<std::size_t>(moe_layer_of(on)) * size;
 }
 
@@ -54,14 +40,14 @@ void router(ExpertContext<P>& on) {
     using R = typename P::Real;
     const RankShapes& s = on.s;
     if (on.forward()) {
-        on.x.logits = on.template kept<R>(s.t * s.experts);
-        linear_forward(s.t, s.experts, s.h, on.input(), weight_at(on.rank, on.slots.router), on.x.logits.data());
+        on.x.logits = on.template kept<R>(s.t_routed * s.experts);
+        linear_forward(s.t_routed, s.experts, s.h, on.input(), weight_at(on.rank, on.slots.router), on.x.logits.data());
         round_logits(on);
     } else if (on.current.op.phase == schedule::Phase::kBackwardInput) {
-        linear_input_gradient(s.t, s.experts, s.h, on.x.d_logits.data(), weight_at(on.rank, on.slots.router),
+        linear_input_gradient(s.t_routed, s.experts, s.h, on.x.d_logits.data(), weight_at(on.rank, on.slots.router),
                               on.running.x.data(), true);
     } else {
-        linear_weight_gradient(s.t, s.experts, s.h, on.x.d_logits.data(), on.input(),
+        linear_weight_gradient(s.t_routed, s.experts, s.h, on.x.d_logits.data(), on.input(),
                                gradient_at(on.rank, on.slots.router));
         on.x.d_logits.reset();
         on.running.saved.reset();
@@ -73,20 +59,21 @@ void choose(ExpertContext<P>& on) {
     const RankShapes& s = on.s;
     AUSPEX_CHECK(on.rank.routing != nullptr, "a rank knows who chooses its experts");
     const RoutingSource& source = *on.rank.routing;
-    const std::int64_t first_token = first_token_of(on.rank, on.current.micro_batch);
+    const std::vector<std::int64_t> tokens = routed_tokens_of(on.rank, on.current.micro_batch);
     const int top_k = static_cast<int>(s.top_k);
     if (source.mode == RoutingMode::kLearned) {
-        choose_experts(s.t, s.experts, s.top_k, on.x.probabilities.data(), on.x.choices.data());
+        choose_experts(s.t_routed, s.experts, s.top_k, on.x.probabilities.data(), on.x.choices.data());
     } else {
-        forced_choices(source, on.rank.step, moe_layer_of(on), first_token, static_cast<int>(s.experts), top_k,
+        forced_choices(source, on.rank.step, moe_layer_of(on), tokens, static_cast<int>(s.experts), top_k,
                        on.x.choices.span());
     }
     if (on.current.op.phase == schedule::Phase::kForward) {
-        record_choices(source, on.rank.step, moe_layer_of(on), first_token, top_k, on.x.choices.span());
+        record_choices(source, on.rank.step, moe_layer_of(on), tokens, top_k, on.x.choices.span());
     }
 }
 
-/// Tensor-parallel ranks route the same tokens: the first one speaks for all.
+/// Ranks that split experts route the same tokens: the first one speaks for all. Of parts of sequences the balance
+/// is known when all have counted.
 template <class P>
 void add_losses(ExpertContext<P>& on) {
     const RankShapes& s = on.s;
@@ -96,12 +83,12 @@ void add_losses(ExpertContext<P>& on) {
         std::ranges::transform(on.x.logits.span(), travelling_logits(on),
                                [](auto logit) { return stored<typename P::Value>(logit); });
     }
-    if (on.rank.coordinates.tp != 0) {
+    if (on.rank.coordinates.etp != 0) {
         return;
     }
-    on.rank.loss.z += scales.z * router_z_sum(s.t, s.experts, on.x.logits.data());
-    if (scales.balance != 0) {
-        on.rank.loss.auxiliary += scales.balance * balance_sum(s.sequences, s.sequence, s.experts, s.top_k,
+    on.rank.loss.z += scales.z * router_z_sum(s.t_routed, s.experts, on.x.logits.data());
+    if (scales.balance != 0 && !s.splits_sequences) {
+        on.rank.loss.auxiliary += scales.balance * balance_sum(s.t_routed / s.sequence, s.sequence, s.experts, s.top_k,
                                                                on.x.probabilities.data(), on.x.choices.data());
     }
 }
@@ -110,37 +97,40 @@ template <class P>
 void router_top_k(ExpertContext<P>& on) {
     using R = typename P::Real;
     const RankShapes& s = on.s;
-    on.x.probabilities = on.template kept<R>(s.t * s.experts);
-    on.x.choices = on.template kept<std::int64_t>(s.t * s.top_k);
-    on.x.weights = on.template kept<R>(s.t * s.top_k);
-    router_softmax(s.t, s.experts, on.x.logits.data(), on.x.probabilities.data());
+    on.x.probabilities = on.template kept<R>(s.t_routed * s.experts);
+    on.x.choices = on.template kept<std::int64_t>(s.t_routed * s.top_k);
+    on.x.weights = on.template kept<R>(s.t_routed * s.top_k);
+    router_softmax(s.t_routed, s.experts, on.x.logits.data(), on.x.probabilities.data());
     choose(on);
-    choice_weights(s.t, s.experts, s.top_k, on.rank.training().normalize_top_k, on.x.probabilities.data(),
+    choice_weights(s.t_routed, s.experts, s.top_k, on.rank.training().normalize_top_k, on.x.probabilities.data(),
                    on.x.choices.data(), on.x.weights.data());
     if (on.current.op.phase == schedule::Phase::kForward) {
         add_losses(on);
     }
 }
 
-/// Gradients of the logits through the choices' weights are parts on each tp rank, which the sum over tp after the
-/// router completes; those of the losses are whole, and added on the first tp rank only.
+/// Gradients of the logits through the choices' weights are parts on each rank that splits experts, which the sum over
+/// them after the router completes; those of the losses are whole, and added on the first of these ranks only.
 template <class P>
 void router_top_k_backward(ExpertContext<P>& on) {
     using R = typename P::Real;
     const RankShapes& s = on.s;
     const LossScales scales = loss_scales(on.rank);
-    const bool speaks = on.rank.coordinates.tp == 0;
-    on.x.d_logits = on.template workspace<R>(s.t * s.experts);
+    const bool speaks = on.rank.coordinates.etp == 0;
+    on.x.d_logits = on.template workspace<R>(s.t_routed * s.experts);
     R* const gradient = on.x.d_logits.data();
     std::ranges::fill(on.x.d_logits.span(), R{0});
-    choice_weights_backward(s.t, s.experts, s.top_k, on.rank.training().normalize_top_k, on.x.probabilities.data(),
-                            on.x.choices.data(), on.x.d_weights.data(), gradient);
-    if (speaks && scales.balance != 0) {
-        balance_backward(s.sequences, s.sequence, s.experts, s.top_k, on.x.choices.data(), scales.balance, gradient);
+    choice_weights_backward(s.t_routed, s.experts, s.top_k, on.rank.training().normalize_top_k,
+                            on.x.probabilities.data(), on.x.choices.data(), on.x.d_weights.data(), gradient);
+    if (speaks && scales.balance != 0 && s.splits_sequences) {
+        balance_backward(part_of_sequences(on), std::as_const(on.x.sequence_counts).data(), scales.balance, gradient);
+    } else if (speaks && scales.balance != 0) {
+        balance_backward(s.t_routed / s.sequence, s.sequence, s.experts, s.top_k, on.x.choices.data(), scales.balance,
+                         gradient);
     }
-    router_softmax_backward(s.t, s.experts, on.x.probabilities.data(), gradient, gradient);
+    router_softmax_backward(s.t_routed, s.experts, on.x.probabilities.data(), gradient, gradient);
     if (speaks) {
-        router_z_backward(s.t, s.experts, on.x.logits.data(), scales.z, gradient);
+        router_z_backward(s.t_routed, s.experts, on.x.logits.data(), scales.z, gradient);
     }
     if (speaks && on.rank.workload().global_aux_loss) {
         const typename P::Value* const from_head = travelling_logits(on);
@@ -167,7 +157,8 @@ bool run_expert_operation(Rank<P>& rank, const CurrentOperation& current) {
             return run(current.op.phase == schedule::Phase::kBackwardInput ? router_top_k_backward<P>
                                                                            : router_top_k<P>);
         case schedule::OpKind::kTokenCommunication: return run(token_communication<P>);
-        case schedule::OpKind::kTokenCounting: return run(token_counting<P>);
+        case schedule::OpKind::kTokenCounting:
+            return run(current.op.comm == schedule::CommKind::kNone ? token_counting<P> : sum_sequence_counts<P>);
         case schedule::OpKind::kIndexGeneration: return run(index_generation<P>);
         case schedule::OpKind::kExpertComputation: return run(expert_computation<P>);
         case schedule::OpKind::kOutputReduction: return run(output_reduction<P>);

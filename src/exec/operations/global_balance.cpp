@@ -20,7 +20,7 @@ class Sequence {
 
     Sequence(const Rank<P>& rank, int micro_batch, std::size_t index, std::span<const V> logits)
         : rank_(rank),
-          micro_batch_(micro_batch),
+          tokens_(routed_tokens_of(rank, micro_batch)),
           index_(index),
           logits_(logits),
           layers_(logits.size() / (rank.shapes.t * rank.shapes.experts)) {
@@ -64,15 +64,14 @@ class Sequence {
             choose_experts(1, s.experts, s.top_k, probabilities, choices.data());
             return;
         }
-        const auto token =
-            first_token_of(rank_, micro_batch_) + static_cast<std::int64_t>(index_ * s.sequence + position);
+        const std::int64_t token[] = {tokens_[index_ * s.sequence + position]};
         forced_choices(*rank_.routing, rank_.step, static_cast<int>(layer), token, static_cast<int>(s.experts),
                        static_cast<int>(s.top_k), choices);
     }
 
     const Rank<P>& rank_;
-    int micro_batch_;
-    std::size_t index_;  ///< within the micro-batch
+    std::vector<std::int64_t> tokens_;  ///< of the micro-batch
+    std::size_t index_;                 ///< within the micro-batch
     std::span<const V> logits_;
     std::size_t layers_;
 };

@@ -21,8 +21,10 @@ std::vector<std::int32_t> tokens_from(const Rank<P>& rank, int micro_batch, std:
     rows.reserve(s.t);
     record_call("copy", 1, s.t * sizeof(std::int32_t));
     for (std::size_t i = 0; i < s.sequences; ++i) {
-        const auto begin = tokens.begin() + static_cast<std::ptrdiff_t>(i * (s.sequence + 1) + first);
-        rows.insert(rows.end(), begin, begin + static_cast<std::ptrdiff_t>(s.sequence));
+        for (const models::TokenRun& run : rank.context.runs) {
+            const auto begin = tokens.begin() + static_cast<std::ptrdiff_t>(i * (s.sequence + 1) + first) + run.first;
+            rows.insert(rows.end(), begin, begin + run.count);
+        }
     }
     return rows;
 }
@@ -54,6 +56,35 @@ struct Head {
         return head.gathered_norm.empty() ? head.norm.data() : head.gathered_norm.data();
     }
 
+    /// Calls visit(sequences, their first row, the first position, elements) for rows of learned positions: a position
+    /// is one for every sequence; parts of sequences lie apart.
+    template <class Visit>
+    void for_each_position_run(const Visit& visit) const {
+        if (rank.context.cp == 1) {
+            return visit(s.sequences, 0, 0, s.sequence * s.h);
+        }
+        std::size_t row = 0;
+        for (std::size_t i = 0; i < s.sequences; ++i) {
+            for (const models::TokenRun& run : rank.context.runs) {
+                const auto count = static_cast<std::size_t>(run.count);
+                visit(1, row, static_cast<std::size_t>(run.first), count * s.h);
+                row += count;
+            }
+        }
+    }
+    void add_positions(V* x) const {
+        const V* const table = weight_at(rank, rank.table.positions);
+        for_each_position_run([&](std::size_t sequences, std::size_t row, std::size_t position, std::size_t elements) {
+            add_bias(sequences, elements, table + position * s.h, x + row * s.h);
+        });
+    }
+    void add_position_gradients(const V* gradient) const {
+        auto* const table = gradient_at(rank, rank.table.positions);
+        for_each_position_run([&](std::size_t sequences, std::size_t row, std::size_t position, std::size_t elements) {
+            bias_gradient(sequences, elements, gradient + row * s.h, table + position * s.h);
+        });
+    }
+
     void embedding() {
         const std::vector<std::int32_t> tokens = tokens_from(rank, current.micro_batch, 0);
         if (current.forward()) {
@@ -64,7 +95,7 @@ struct Head {
             embedding_forward(s.t, s.h, tokens.data(), first_token(), s.vocabulary,
                               weight_at(rank, rank.table.embedding), x.data());
             if (rank.workload().learned_positions && rank.coordinates.tp == 0) {  // the sum over tp has them once
-                add_bias(s.sequences, s.sequence * s.h, weight_at(rank, rank.table.positions), x.data());
+                add_positions(x.data());
             }
             pass.router_logits = make_router_logits(rank, current.layers.last);
             return;
@@ -73,7 +104,7 @@ struct Head {
         embedding_backward(s.t, s.h, tokens.data(), first_token(), s.vocabulary, gradient.data(),
                            gradient_at(rank, rank.table.embedding));
         if (rank.workload().learned_positions) {
-            bias_gradient(s.sequences, s.sequence * s.h, gradient.data(), gradient_at(rank, rank.table.positions));
+            add_position_gradients(gradient.data());
         }
         running.x.reset(), running.g.reset();
         pass.router_logits.reset();

@@ -145,9 +145,10 @@ struct Latent : SublayerContext<P, AttentionTensors<P>> {
         const double theta = rank.training().rope_theta;
         Buffer<V>& query = back ? x.d_query : x.query;
         V* const key = back ? x.d_shared_key.data() : x.kv_latent.data() + s.kv_rank;
-        rotate_apart(s.t, s.sequence, s.heads, s.rope, s.head + s.rope, theta, query.data() + s.head, s.query(), back);
+        rotate_apart(s.t, row_positions(rank.context, s), s.heads, s.rope, s.head + s.rope, theta,
+                     query.data() + s.head, s.query(), back);
         if (current.op.phase != schedule::Phase::kRecompute || !this->redone.latent_up) {  // else it is kept as it is
-            rotate(s.t, s.sequence, 1, s.rope, theta, key, back ? s.rope : s.kv_latent(), back);
+            rotate(s.t, row_positions(rank.context, s), 1, s.rope, theta, key, back ? s.rope : s.kv_latent(), back);
         }
     }
 

@@ -5,6 +5,10 @@
 
 namespace auspex::exec {
 
+// context_attention.cpp: kKeyValueGather, kKeyValueRing, kTokensToHeads, kAttentionOfOthers, kHeadsToTokens; with cp >
+// 1 also kAttention, so that it is to be asked first.
+template <class P>
+[[nodiscard]] bool run_context_operation(Rank<P>& rank, const CurrentOperation& current);
 // latent_attention.cpp: kQueryDown, kKeyValueDown, kQueryUp, kKeyValueUp; of models with latent attention also kQkNorm,
 // kRotaryEmbedding and kAttention, so that it is to be asked first.
 template <class P>

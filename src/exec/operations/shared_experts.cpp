@@ -17,7 +17,8 @@ void compute(ExpertContext<P>& on) {
     x.gate_up = on.template kept<V>(s.t * 2 * s.shared_inner, &models::Recompute::shared_experts);
     x.product = on.template kept<V>(s.t * s.shared_inner, &models::Recompute::shared_experts);
     on.running.shared = on.template workspace<V>(s.t * s.h);
-    linear_forward(s.t, 2 * s.shared_inner, s.h, on.input(), weight_at(on.rank, on.slots.gate_up), x.gate_up.data());
+    linear_forward(s.t, 2 * s.shared_inner, s.h, on.shared_input(), weight_at(on.rank, on.slots.gate_up),
+                   x.gate_up.data());
     swiglu_forward(s.t, s.shared_inner, std::as_const(x.gate_up).data(), x.product.data());
     linear_forward(s.t, s.h, s.shared_inner, x.product.data(), weight_at(on.rank, on.slots.down),
                    on.running.shared.data());
@@ -34,7 +35,7 @@ void input_gradient(ExpertContext<P>& on) {
     Buffer<V> d_product = on.template workspace<V>(s.t * s.shared_inner);
     d_gate_up = on.template workspace<V>(s.t * 2 * s.shared_inner);
     on.running.shared = on.template workspace<V>(s.t * s.h);
-    linear_input_gradient(s.t, s.h, s.shared_inner, output_gradient(on.rank), weight_at(on.rank, on.slots.down),
+    linear_input_gradient(s.t, s.h, s.shared_inner, on.shared_gradient(), weight_at(on.rank, on.slots.down),
                           d_product.data());
     swiglu_backward(s.t, s.shared_inner, std::as_const(on.tensors.gate_up).data(), std::as_const(d_product).data(),
                     d_gate_up.data());
@@ -46,18 +47,21 @@ template <class P>
 void weight_gradients(ExpertContext<P>& on) {
     const RankShapes& s = on.s;
     const bool waited = on.current.has_waited();
-    const auto* const d_output = waited ? std::as_const(on.tensors.d_last).data() : output_gradient(on.rank);
+    const auto* const d_output = waited ? std::as_const(on.tensors.d_last).data() : on.shared_gradient();
     const auto& d_gate_up = waited ? on.tensors.d_first : on.running.upstream;
     linear_weight_gradient(s.t, s.h, s.shared_inner, d_output, std::as_const(on.tensors.product).data(),
                            gradient_at(on.rank, on.slots.down));
-    linear_weight_gradient(s.t, 2 * s.shared_inner, s.h, d_gate_up.data(), on.input(),
+    linear_weight_gradient(s.t, 2 * s.shared_inner, s.h, d_gate_up.data(), on.shared_input(),
                            gradient_at(on.rank, on.slots.gate_up));
     if (waited) {
         on.running.saved.reset();
         on.tensors = {};
     } else {
         on.running.upstream.reset();
-        on.running.gathered_g.reset();
+        on.running.shared_g.reset();
+        if (!on.shared_apart()) {
+            on.running.gathered_g.reset();
+        }
     }
 }
 

@@ -22,7 +22,8 @@ AttentionTensors<P> what_weights_read(AttentionTensors<P>& all, RunningValues<P>
 template <class P>
 void keep_dense(FeedForwardTensors<P>& all, RunningValues<P>& running, FeedForwardTensors<P>& kept) {
     kept.norm = std::move(all.norm), kept.product = std::move(all.product);
-    kept.d_first = std::move(running.upstream), kept.d_last = std::move(running.gathered_g);
+    kept.d_first = std::move(running.upstream);
+    kept.d_last = std::move(running.shared_g.empty() ? running.gathered_g : running.shared_g);
 }
 
 /// Of experts the rows that they computed, sorted by expert, whose offsets are those of arrivals where they were sent.

@@ -41,12 +41,11 @@ template <class P>
     return rank.table.layers[static_cast<std::size_t>(current.op.layer)];
 }
 
-/// Place in the step's global batch of a micro-batch's first token on this rank (RoutingRecord).
+/// Places in the step's global batch (RoutingRecord) of the tokens that this rank routes in a micro-batch.
 template <class P>
-[[nodiscard]] std::int64_t first_token_of(const Rank<P>& rank, int micro_batch) {
-    const std::int64_t sequence =
-        static_cast<std::int64_t>(rank.coordinates.data) * rank.plan().micro_batches + micro_batch;
-    return sequence * static_cast<std::int64_t>(rank.shapes.t);
+[[nodiscard]] std::vector<std::int64_t> routed_tokens_of(const Rank<P>& rank, int micro_batch) {
+    return models::tokens_of(routed_tokens(rank.plan(), rank.run->layout, rank.workload().sequence_length,
+                                           rank.coordinates.number, micro_batch));
 }
 
 /// One operation of a sublayer, with what it reads and writes; `Tensors` are what a pass keeps of the sublayer.

@@ -1,5 +1,5 @@
 /// @file Sums, scatters and gathers over the ranks that split a layer's matrices. With sequence parallelism tp index i
-/// has rows [i, i + 1) * t / tp of each micro-batch.
+/// has rows [i, i + 1) * t / tp of each micro-batch; etp ranks that split experts have the slices of all of them.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -28,15 +28,25 @@ struct Tp {
 
     [[nodiscard]] bool in_layer() const { return current.op.layer >= 0; }
 
+    /// Equal slices of a micro-batch's rows over the operation's group: over tp, or over the etp ranks that split
+    /// experts.
+    [[nodiscard]] bool over_etp() const { return current.op.group == models::GroupKind::kEtp; }
+    [[nodiscard]] std::size_t slice() const { return s.t / s.tp * s.h; }
     [[nodiscard]] std::vector<std::size_t> slices() const {
         std::vector<std::size_t> offsets;
-        for (std::size_t i = 0; i <= s.tp; ++i) {
-            offsets.push_back(i * s.t_slice * s.h);
+        for (std::size_t i = 0; i <= (over_etp() ? s.etp : s.tp); ++i) {
+            offsets.push_back(i * slice());
         }
         return offsets;
     }
     [[nodiscard]] std::size_t own_slice() const {
-        return static_cast<std::size_t>(rank.coordinates.tp) * s.t_slice * s.h;
+        return static_cast<std::size_t>(over_etp() ? rank.coordinates.etp : rank.coordinates.tp) * slice();
+    }
+    /// Sums and gathers over tp in a sublayer whose routed experts have their own over etp: of its shared experts, or,
+    /// of a value that is not sliced elsewhere, behind the routed ones.
+    [[nodiscard]] bool beside_experts() const {
+        return in_layer() && s.etp != s.tp && !over_etp() && rank.workload().is_moe_layer(current.op.layer) &&
+               in_feed_forward(rank, current);
     }
 
     template <class T>
@@ -51,29 +61,34 @@ struct Tp {
         } else if (current.op.carries == schedule::Carries::kSoftmaxParts) {
             sum(pass.head.parts, ReduceOp::kLogSumExp);
             add_cross_entropy(rank, pass.head);
+        } else if (beside_experts()) {
+            sum(running.shared, ReduceOp::kSum);
         } else {
             sum(current.forward() && !in_layer() ? pass.attention.front().input : running.x, ReduceOp::kSum);
         }
     }
 
-    /// running.x [t, h] becomes the rank's slice of its sum; after the embedding it is the first layer's input.
+    /// running.x becomes the rank's slice of its sum; after the embedding it is the first layer's input.
     void reduce_scatter() {
         const bool embedded = current.forward() && !in_layer();
-        check_contribution(rank, current, std::as_const(running.x).span());
-        rank.communicator->reduce_scatter(models::GroupKind::kTp, running.x.data(), slices(), element_type<V>());
-        Buffer<V> slice(*rank.arena, embedded ? schedule::MemoryLabel::kActivations : schedule::MemoryLabel::kWorkspace,
-                        s.t_slice * s.h);
-        copy_values(slice.size(), std::as_const(running.x).data() + own_slice(), slice.data());
-        running.x.reset();
-        (embedded ? pass.attention.front().input : running.x) = std::move(slice);
+        Buffer<V>& whole = beside_experts() ? running.shared : running.x;
+        check_contribution(rank, current, std::as_const(whole).span());
+        rank.communicator->reduce_scatter(current.op.group, whole.data(), slices(), element_type<V>());
+        Buffer<V> own(*rank.arena, embedded ? schedule::MemoryLabel::kActivations : schedule::MemoryLabel::kWorkspace,
+                      slice());
+        copy_values(own.size(), std::as_const(whole).data() + own_slice(), own.data());
+        whole.reset();
+        (embedded ? pass.attention.front().input : whole) = std::move(own);
     }
 
-    [[nodiscard]] Buffer<V> gathered(const Buffer<V>& slice, schedule::MemoryLabel label) {
-        AUSPEX_CHECK(slice.size() == s.t_slice * s.h, "what is gathered is a slice of the sequence");
-        check_contribution(rank, current, slice.span());
-        Buffer<V> whole(*rank.arena, label, s.t * s.h);
-        copy_values(slice.size(), slice.data(), whole.data() + own_slice());
-        rank.communicator->all_gather(models::GroupKind::kTp, whole.data(), slices(), element_type<V>());
+    /// Of a slice, or of all rows that the rank's slice is taken from.
+    [[nodiscard]] Buffer<V> gathered(const Buffer<V>& from, schedule::MemoryLabel label) {
+        AUSPEX_CHECK(from.size() == slice() || from.size() == s.t * s.h, "what is gathered is a slice of the sequence");
+        const std::size_t first = from.size() == slice() ? 0 : static_cast<std::size_t>(rank.coordinates.tp) * slice();
+        check_contribution(rank, current, from.span().subspan(first, slice()));
+        Buffer<V> whole(*rank.arena, label, slices().back());
+        copy_values(slice(), from.data() + first, whole.data() + own_slice());
+        rank.communicator->all_gather(current.op.group, whole.data(), slices(), element_type<V>());
         return whole;
     }
 
@@ -95,10 +110,15 @@ struct Tp {
 
     void all_gather() {
         const schedule::MemoryLabel workspace = schedule::MemoryLabel::kWorkspace;
-        if (current.op.carries == schedule::Carries::kSavedInput) {
+        if (beside_experts() && !s.sequence_parallel) {  // slices joined again
+            running.x = gathered(running.x, workspace);
+        } else if (current.op.carries == schedule::Carries::kSavedInput) {
             running.saved = gathered(
                 in_feed_forward(rank, current) ? feed_forward_of(rank, current).norm : attention_of(rank, current).norm,
                 workspace);
+        } else if (beside_experts()) {
+            (current.forward() ? feed_forward_of(rank, current).shared_input : running.shared_g) =
+                gathered(current.forward() ? feed_forward_of(rank, current).norm : running.g, workspace);
         } else if (current.forward() && in_layer()) {
             enter_sublayer();
         } else if (current.forward()) {

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "exec/run/interpreter.hpp"
+#include "models/context/dealt_tokens.hpp"
 
 namespace auspex::exec {
 namespace {
@@ -37,8 +38,14 @@ template <class Take>
 void for_each_choice(const RunInputs& run, const models::RoutingRecord& record, const RankCoordinates& coordinates,
                      const Take& take) {
     const models::Plan& plan = run.plan;
-    const auto own = static_cast<std::size_t>(record.tokens / run.layout.data_parallel);
     const auto k = static_cast<std::size_t>(record.top_k), tokens = static_cast<std::size_t>(record.tokens);
+    std::vector<std::size_t> own;
+    for (int m = 0; m < plan.micro_batches; ++m) {
+        for (const std::int64_t token :
+             models::tokens_of(routed_tokens(plan, run.layout, run.workload.sequence_length, coordinates.number, m))) {
+            own.push_back(static_cast<std::size_t>(token));
+        }
+    }
     for (std::size_t step = 0; step < static_cast<std::size_t>(record.steps); ++step) {
         for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
             const schedule::LayerRange layers =
@@ -46,9 +53,10 @@ void for_each_choice(const RunInputs& run, const models::RoutingRecord& record, 
             for (int layer = std::max(layers.first, run.workload.first_dense_layers); layer < layers.last; ++layer) {
                 const auto moe_layer = static_cast<std::size_t>(layer - run.workload.first_dense_layers);
                 const std::size_t row = step * static_cast<std::size_t>(record.layers) + moe_layer;
-                const std::size_t first = (row * tokens + static_cast<std::size_t>(coordinates.data) * own) * k;
-                for (std::size_t i = 0; i < own * k; ++i) {
-                    take(first + i);
+                for (const std::size_t token : own) {
+                    for (std::size_t j = 0; j < k; ++j) {
+                        take((row * tokens + token) * k + j);
+                    }
                 }
             }
         }
@@ -102,13 +110,13 @@ models::RoutingRecord empty_routing_record(const RunInputs& run, int first_step,
 void collect_routing(Communicator& communicator, const RunInputs& run, models::RoutingRecord& record) {
     const RankCoordinates own = rank_coordinates(run.layout, communicator.world_rank());
     std::vector<std::uint16_t> choices;
-    if (own.tp == 0 && own.rank != 0) {
+    if (own.etp == 0 && own.rank != 0) {
         for_each_choice(run, record, own, [&](std::size_t i) { choices.push_back(record.choices[i]); });
         communicator.send_bytes(0, bytes_of(choices));
     }
     for (int rank = 1; own.rank == 0 && rank < communicator.world_size(); ++rank) {
         const RankCoordinates coordinates = rank_coordinates(run.layout, rank);
-        if (coordinates.tp == 0) {
+        if (coordinates.etp == 0) {
             choices = from_bytes<std::uint16_t>(communicator.receive_bytes(rank));
             auto next = choices.begin();
             for_each_choice(run, record, coordinates, [&](std::size_t i) { record.choices[i] = *next++; });

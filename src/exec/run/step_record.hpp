@@ -31,6 +31,7 @@ class StepRecord {
         OperationCount more = counting_.end();
         more.operations = goes_on && op.repeat == 1 ? 0 : more.operations;
         rank_.counts[static_cast<std::size_t>(op.kind)] += more;
+        rank_.counts[static_cast<std::size_t>(schedule::OpKind::kKeyValueRing)] += counting_.take_shifts();
     }
 
     void add_span(const CurrentOperation& current, Clock::time_point start, Clock::time_point end) {

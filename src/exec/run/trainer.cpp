@@ -131,7 +131,7 @@ class TrainingRank {
         routing_ = routing_of(run_, report_.first_step, options_.steps);
         if (!options_.record_routing.empty()) {
             record_ = empty_routing_record(run_, report_.first_step, options_.steps);
-            routing_.record = rank_.coordinates.tp == 0 ? &record_ : nullptr;
+            routing_.record = rank_.coordinates.etp == 0 ? &record_ : nullptr;
         }
     }
 

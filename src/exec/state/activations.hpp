@@ -25,20 +25,24 @@ template <class P>
 struct AttentionTensors {
     using V = typename P::Value;
     using R = typename P::Real;
-    Buffer<V> input;            ///< [t_slice, h]: the residual stream
-    Buffer<V> norm;             ///< [t_slice, h]
-    Buffer<V> gathered_norm;    ///< [t, h]: the norm's output gathered over tp; only with sliced sequences
-    Buffer<V> qkv;              ///< [t, qkv] as projected; without QK-norm rotated in place
-    Buffer<R> sums;             ///< [t, 2]: squares of queries and of keys over the whole width; only with QK-norm, or
-                                ///< of latents
-    Buffer<V> qk;               ///< [t, q + kv]: normalised, then rotated; only with QK-norm
-    Buffer<R> lse;              ///< [t, heads]
-    Buffer<V> output;           ///< [t, value]
-    LatentTensors<P> latent;    ///< instead of qkv and qk
+    Buffer<V> input;          ///< [t_slice, h]: the residual stream
+    Buffer<V> norm;           ///< [t_slice, h]
+    Buffer<V> gathered_norm;  ///< [t, h]: the norm's output gathered over tp; only with sliced sequences
+    Buffer<V> qkv;            ///< [t, qkv] as projected; without QK-norm rotated in place
+    Buffer<R> sums;           ///< [t, 2]: squares of queries and of keys over the whole width; only with QK-norm, or
+                              ///< of latents
+    Buffer<V> qk;             ///< [t, q + kv]: normalised, then rotated; only with QK-norm
+    Buffer<R> lse;            ///< [t, heads]
+    Buffer<V> output;         ///< [t, value]
+    LatentTensors<P> latent;  ///< instead of qkv and qk
+    Buffer<V> context;  ///< with cp > 1: gathered keys and values, [cp t, both]; or, exchanged for other tokens', of
+                        ///< some heads [all_to_all t, queries keys values], instead of those of the rank's tokens
+    Buffer<V> heads_output;     ///< of attention with some heads, [all_to_all t, value / all_to_all]
     Buffer<V> d_first, d_last;  ///< gradients of what first and last linear layers made, [t, qkv] and [t, h]: for
                                 ///< weight gradients that have a pass of their own
 };
 
+/// t is that of the tokens routed, RankShapes::t_routed.
 template <class P>
 struct ExpertTensors {
     using V = typename P::Value;
@@ -46,6 +50,7 @@ struct ExpertTensors {
     Buffer<R> logits, probabilities;  ///< [t, N]
     Buffer<std::int64_t> choices;     ///< [t, K]: expert numbers
     Buffer<R> weights;                ///< [t, K]
+    Buffer<R> sequence_counts;  ///< [sequences, N]: choices of whole sequences, where the rank routes parts of them
     // all-gather dispatch over ep > 1; with ep = 1 tokens, choices and weights are the rank's own
     Buffer<V> tokens;                  ///< [T, h]
     Buffer<std::int64_t> all_choices;  ///< [T, K]
@@ -77,6 +82,7 @@ struct FeedForwardTensors {
     using V = typename P::Value;
     Buffer<V> input, norm, gathered_norm;  ///< as in AttentionTensors; entered is what the experts read where ep = 1
     Buffer<V> gate_up, product;            ///< dense: [t, gates inner], [t, inner]; of shared experts with their width
+    Buffer<V> shared_input;                ///< of shared experts, gathered over tp, where etp differs [t, h]
     Buffer<V> d_first, d_last;             ///< of these: as in AttentionTensors, [t, 2 inner] and [t, h]
     ExpertTensors<P> experts;
 };
@@ -103,17 +109,29 @@ struct PassTensors {
                                               ///< backward: their gradients
 };
 
+/// Between the operations of attention over cp ranks, of one pass.
+template <class P>
+struct ContextValues {
+    Buffer<typename P::Value> here,
+        coming;                      ///< a ring's part of keys and values, backward with its gradients behind it
+    Buffer<typename P::Value> d;     ///< gradient of AttentionTensors::context
+    Buffer<typename P::Real> delta;  ///< backward in a ring
+};
+
 /// Values that flow from one operation to the next.
 template <class P>
 struct RunningValues {
     using V = typename P::Value;
     Buffer<V> x;           ///< forward: what the sublayer has made; backward: gradient on its way through it
     Buffer<V> g;           ///< backward: gradient of the residual stream [t_slice, h]
-    Buffer<V> gathered_g;  ///< backward: g gathered over tp [t, h]; only with sliced sequences
-    Buffer<V> saved;       ///< backward: a sublayer's norm output gathered over tp once more [t, h]
+    Buffer<V> gathered_g;  ///< backward: g gathered over tp [t, h]; only with sliced sequences; for experts over etp
+                           ///< [t_routed, h]
+    Buffer<V> saved;       ///< backward: a sublayer's norm output gathered once more, as those above
     Buffer<V> upstream;    ///< backward: gradient of a linear layer's output, until its weight gradient is done
+    Buffer<V> shared_g;    ///< backward: g gathered over tp for shared experts, where etp differs [t, h]
     Buffer<V> shared;  ///< what shared experts have made, or the gradient of their input, until it is added to x [t, h]
     Buffer<typename P::Real> qk_sums;  ///< backward: [t, 2]
+    ContextValues<P> context;
 };
 
 }  // namespace auspex::exec

@@ -53,16 +53,24 @@ class TableBuilder {
         return "model.layers." + std::to_string(layer_) + "." + inside + ".weight";
     }
 
+    /// Ranks that a tensor is split over, and which of them this one is.
+    struct Split {
+        int parts, part;
+    };
     [[nodiscard]] Parameter tensor(std::string full_name, Shape shape, int split) const {
+        return tensor(std::move(full_name), std::move(shape), split, {plan_.tp, coordinates_.tp});
+    }
+    [[nodiscard]] Parameter tensor(std::string full_name, Shape shape, int split, const Split& over) const {
         Parameter p;
         p.name = std::move(full_name);
         p.layer = layer_;
         p.decayed = shape.size() >= 2;
         p.whole_on_tp = split < 0;
         p.split_dimension = split;
-        p.parts = split < 0 ? 1 : plan_.tp;
-        p.part = split < 0 ? 0 : coordinates_.tp;
-        AUSPEX_CHECK(split < 0 || shape[static_cast<std::size_t>(split)] % plan_.tp == 0, "tp divides every shape");
+        p.parts = split < 0 ? 1 : over.parts;
+        p.part = split < 0 ? 0 : over.part;
+        AUSPEX_CHECK(split < 0 || shape[static_cast<std::size_t>(split)] % over.parts == 0,
+                     "the ranks that split a tensor divide its shape");
         p.size = 1;
         for (const std::int64_t extent : shape) {
             p.size *= static_cast<std::size_t>(extent);
@@ -82,7 +90,8 @@ class TableBuilder {
         return append(table_.dense, table_.dense_size, tensor(std::move(full_name), std::move(shape), split));
     }
     std::size_t expert(std::string full_name, Shape shape, int split) {
-        return append(table_.experts, table_.experts_size, tensor(std::move(full_name), std::move(shape), split));
+        return append(table_.experts, table_.experts_size,
+                      tensor(std::move(full_name), std::move(shape), split, {plan_.etp, coordinates_.etp}));
     }
     std::size_t norm(const std::string& full_name, int width, int split) {
         Parameter weight = tensor(full_name, {width}, split);

@@ -11,6 +11,7 @@
 
 #include "exec/state/activations.hpp"
 #include "exec/state/arena.hpp"
+#include "exec/state/context_place.hpp"
 #include "exec/state/parameters.hpp"
 #include "exec/state/reduction_buckets.hpp"
 #include "exec/state/routing_source.hpp"
@@ -59,6 +60,7 @@ struct Rank {
     Arena* arena = nullptr;
     RankCoordinates coordinates;
     RankShapes shapes;
+    ContextPlace context;
     ParameterTable table;
     std::vector<ReductionBucket> buckets;  ///< of gradients; none: all are summed behind the last pass
     Weights<P> weights;
@@ -97,6 +99,7 @@ template <class P>
     rank.routing = routing;
     rank.coordinates = rank_coordinates(run.layout, communicator.world_rank());
     rank.shapes = rank_shapes(run.workload, run.plan);
+    rank.context = context_place(run.workload, run.plan, rank.shapes, rank.coordinates.cp);
     rank.table = parameter_table(run.workload, run.plan, rank.coordinates);
     rank.buckets = reduction_buckets(run.workload, run.plan, run.stack, rank.table, rank.coordinates.stage);
     return rank;

@@ -16,10 +16,12 @@ std::size_t choice_index(const models::RoutingRecord& record, int step, int moe_
     return static_cast<std::size_t>((layer * record.tokens + token) * record.top_k);
 }
 
-bool has_room(const models::RoutingRecord& record, int step, int moe_layer, std::int64_t token, std::size_t choices) {
+bool has_room(const models::RoutingRecord& record, int step, int moe_layer, std::span<const std::int64_t> tokens) {
     return step >= record.first_step && step < record.first_step + record.steps && moe_layer < record.layers &&
-           token * record.top_k + static_cast<std::int64_t>(choices) <= std::int64_t{record.tokens} * record.top_k &&
-           choice_index(record, step, moe_layer, token) + choices <= record.choices.size();
+           std::ranges::all_of(tokens, [&](std::int64_t token) {
+               return token < record.tokens &&
+                      choice_index(record, step, moe_layer, token + 1) <= record.choices.size();
+           });
 }
 
 std::string text_of(std::int64_t number) { return std::to_string(number); }
@@ -37,37 +39,44 @@ std::string text_of(std::int64_t number) { return std::to_string(number); }
 
 }  // namespace
 
-void forced_choices(const RoutingSource& source, int step, int moe_layer, std::int64_t first_token, int num_experts,
-                    int top_k, std::span<std::int64_t> choices) {
-    record_call("dictated_choices", choices.size() / static_cast<std::size_t>(top_k),
-                static_cast<std::size_t>(num_experts), static_cast<std::size_t>(top_k));
+void forced_choices(const RoutingSource& source, int step, int moe_layer, std::span<const std::int64_t> tokens,
+                    int num_experts, int top_k, std::span<std::int64_t> choices) {
+    record_call("dictated_choices", tokens.size(), static_cast<std::size_t>(num_experts),
+                static_cast<std::size_t>(top_k));
+    auto out = choices.begin();
     if (source.mode == RoutingMode::kUniform) {
-        const std::int64_t first = first_token * top_k;
-        for (std::size_t i = 0; i < choices.size(); ++i) {
-            choices[i] = (first + static_cast<std::int64_t>(i)) % num_experts;
+        for (const std::int64_t token : tokens) {
+            for (int j = 0; j < top_k; ++j) {
+                *out++ = (token * top_k + j) % num_experts;
+            }
         }
     } else if (source.mode == RoutingMode::kReplayed) {
         const models::RoutingRecord& record = *source.replay;
-        if (record.top_k != top_k || record.num_experts != num_experts ||
-            !has_room(record, step, moe_layer, first_token, choices.size())) {
+        if (record.top_k != top_k || record.num_experts != num_experts || !has_room(record, step, moe_layer, tokens)) {
             refuse_replay(record, step, moe_layer, num_experts, top_k);
         }
-        const auto begin = static_cast<std::ptrdiff_t>(choice_index(record, step, moe_layer, first_token));
-        std::copy_n(record.choices.begin() + begin, choices.size(), choices.begin());
+        for (const std::int64_t token : tokens) {
+            const auto begin = static_cast<std::ptrdiff_t>(choice_index(record, step, moe_layer, token));
+            out = std::copy_n(record.choices.begin() + begin, top_k, out);
+        }
     }
 }
 
-void record_choices(const RoutingSource& source, int step, int moe_layer, std::int64_t first_token, int top_k,
-                    std::span<const std::int64_t> choices) {
+void record_choices(const RoutingSource& source, int step, int moe_layer, std::span<const std::int64_t> tokens,
+                    int top_k, std::span<const std::int64_t> choices) {
     if (source.record == nullptr) {
         return;
     }
     models::RoutingRecord& record = *source.record;
-    AUSPEX_CHECK(record.top_k == top_k && has_room(record, step, moe_layer, first_token, choices.size()),
+    AUSPEX_CHECK(record.top_k == top_k && has_room(record, step, moe_layer, tokens),
                  "the record is made for all tokens of the run");
-    const auto begin = static_cast<std::ptrdiff_t>(choice_index(record, step, moe_layer, first_token));
-    std::ranges::transform(choices, record.choices.begin() + begin,
-                           [](std::int64_t expert) { return static_cast<std::uint16_t>(expert); });
+    auto chosen = choices.begin();
+    for (const std::int64_t token : tokens) {
+        const auto to = static_cast<std::ptrdiff_t>(choice_index(record, step, moe_layer, token));
+        for (int j = 0; j < top_k; ++j) {
+            record.choices[static_cast<std::size_t>(to + j)] = static_cast<std::uint16_t>(*chosen++);
+        }
+    }
 }
 
 }  // namespace auspex::exec

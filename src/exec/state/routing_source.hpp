@@ -19,13 +19,13 @@ struct RoutingSource {
     models::RoutingRecord* record = nullptr;  ///< where choices are written down, or null; has room for all tokens
 };
 
-/// Choices of `count` tokens beginning with `first_token` of the batch, in a MoE layer (counted from the first MoE
-/// layer): fills choices [count, top_k] unless the mode is kLearned, where it leaves them alone. Throws InputError
+/// Choices of these tokens of the batch in a MoE layer (counted from the first MoE layer): fills choices [tokens,
+/// top_k] unless the mode is kLearned, where it leaves them alone. Throws InputError
 /// where the record to replay is of other steps or another model.
-void forced_choices(const RoutingSource& source, int step, int moe_layer, std::int64_t first_token, int num_experts,
-                    int top_k, std::span<std::int64_t> choices);
-/// Writes choices [count, top_k] down, if there is a record.
-void record_choices(const RoutingSource& source, int step, int moe_layer, std::int64_t first_token, int top_k,
-                    std::span<const std::int64_t> choices);
+void forced_choices(const RoutingSource& source, int step, int moe_layer, std::span<const std::int64_t> tokens,
+                    int num_experts, int top_k, std::span<std::int64_t> choices);
+/// Writes choices [tokens, top_k] down, if there is a record.
+void record_choices(const RoutingSource& source, int step, int moe_layer, std::span<const std::int64_t> tokens,
+                    int top_k, std::span<const std::int64_t> choices);
 
 }  // namespace auspex::exec

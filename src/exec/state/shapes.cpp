@@ -1,16 +1,19 @@
 /// @file Sizes on a rank, and its grid coordinates.
 #include "exec/state/shapes.hpp"
 
-#include "base/error.hpp"
+#include "models/context/dealt_tokens.hpp"
+#include "schedule/program/split_sequences.hpp"
 
 namespace auspex::exec {
 
 RankShapes rank_shapes(const models::Workload& workload, const models::Plan& plan) {
     const auto size = [](int value) { return static_cast<std::size_t>(value); };
     RankShapes s;
-    s.tp = size(plan.tp), s.ep = size(plan.ep);
+    s.tp = size(plan.tp), s.ep = size(plan.ep), s.etp = size(plan.etp);
     s.sequences = size(plan.micro_batch_size), s.sequence = size(workload.sequence_length);
-    s.t = s.sequences * s.sequence;
+    s.local_sequence = s.sequence / size(plan.cp);
+    s.t = s.sequences * s.local_sequence;
+    s.t_routed = s.t * s.etp / s.tp;
     s.sequence_parallel = plan.sequence_parallel && plan.tp > 1;
     s.t_slice = s.sequence_parallel ? s.t / s.tp : s.t;
     s.h = size(workload.hidden_size);
@@ -27,14 +30,17 @@ RankShapes rank_shapes(const models::Workload& workload, const models::Plan& pla
     s.top_k = size(workload.top_k);
     s.expert_inner = size(workload.expert_size) / size(plan.etp);
     s.shared_inner = size(workload.shared_experts) * size(workload.expert_size) / s.tp;
-    s.gathered = s.ep * s.t;
+    s.gathered = s.ep * s.t_routed;
+    s.splits_sequences = schedule::splits_routed_sequences(workload, plan);
     s.all_to_all = plan.dispatch == models::Dispatch::kAllToAll && plan.ep > 1;
     return s;
 }
 
 RankCoordinates rank_coordinates(const models::Layout& layout, int rank) {
     const models::GridCoordinates coordinates = grid_coordinates(layout, rank);
-    return {rank, coordinates.stage, coordinates.dp * layout.ep + coordinates.ep, coordinates.ep, coordinates.etp};
+    const int number = number_in_stage(layout, coordinates);
+    const models::DensePlace place = dense_place(layout, number);
+    return {rank, coordinates.stage, place.data, coordinates.ep, place.tp, place.cp, coordinates.etp, number};
 }
 
 }  // namespace auspex::exec

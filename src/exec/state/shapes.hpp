@@ -11,7 +11,9 @@ namespace auspex::exec {
 struct RankShapes {
     std::size_t sequences = 1;            ///< of a micro-batch
     std::size_t sequence = 0;             ///< S
-    std::size_t t = 0;                    ///< tokens of a micro-batch: sequences * S
+    std::size_t local_sequence = 0;       ///< tokens of a sequence on this rank: S / cp
+    std::size_t t = 0;                    ///< tokens of a micro-batch: sequences * S / cp
+    std::size_t t_routed = 0;             ///< tokens that the rank routes: t * etp / tp
     std::size_t t_slice = 0;              ///< tokens of norms and residuals: t / tp with sequence parallelism, else t
     std::size_t h = 0;                    ///< hidden_size
     std::size_t heads = 0, kv_heads = 0;  ///< of this rank
@@ -29,11 +31,12 @@ struct RankShapes {
     std::size_t top_k = 0;
     std::size_t expert_inner = 0;  ///< expert_size / etp
     std::size_t shared_inner = 0;  ///< shared_experts * expert_size / tp
-    std::size_t gathered = 0;      ///< ep * t: tokens of all ranks of an expert-parallel group
-    std::size_t tp = 1, ep = 1;
+    std::size_t gathered = 0;      ///< ep * t_routed: tokens of all ranks of an expert-parallel group
+    std::size_t tp = 1, ep = 1, etp = 1;
     bool sequence_parallel =
         false;  ///< sequence parallelism with tp > 1: t_slice < t, and gathers and scatters are in the program
-    bool all_to_all = false;  ///< all-to-all dispatch with ep > 1
+    bool all_to_all = false;        ///< all-to-all dispatch with ep > 1
+    bool splits_sequences = false;  ///< the router sees less than whole sequences (splits_routed_sequences)
 
     // Widths of latent attention on this rank: of queries, of keys and values in a row, of what is projected down.
     [[nodiscard]] std::size_t query() const { return heads * (head + rope); }
@@ -51,8 +54,11 @@ struct RankCoordinates {
     int stage = 0;
     int data = 0;  ///< index among data_parallel: which sequences of the batch are its own
     int ep = 0, tp = 0;
+    int cp = 0, etp = 0;
+    int number = 0;  ///< n of Layout::rank
 };
-/// n = (dp index * ep + ep index) * tp + tp index within a stage (Layout::rank); data = dp index * ep + ep index.
+/// Of the dense part's grid (models::dense_place), and that of the experts: n = (dp index * ep + ep index) * etp + etp
+/// index within a stage.
 [[nodiscard]] RankCoordinates rank_coordinates(const models::Layout& layout, int rank);
 
 }  // namespace auspex::exec

@@ -53,8 +53,8 @@ class Communicator {
 
     [[nodiscard]] virtual int world_rank() const = 0;
     [[nodiscard]] virtual int world_size() const = 0;
-    /// Size of this rank's group of the kind, and its own index in it (kTp, kEp, kExpertDp, kDenseDp, kDenseDpOuter,
-    /// kDenseDpInner, kStage, kWorld).
+    /// Size of this rank's group of the kind, and its own index in it (all but
+    /// kNextStage and kPreviousStage).
     [[nodiscard]] virtual int size(models::GroupKind group) const = 0;
     [[nodiscard]] virtual int group_rank(models::GroupKind group) const = 0;
 
@@ -82,8 +82,11 @@ class Communicator {
     /// `receive` in the members' order; receive_bytes[i] from member i.
     virtual void all_to_all(models::GroupKind group, const void* send, std::span<const std::size_t> send_bytes,
                             void* receive, std::span<const std::size_t> receive_bytes) = 0;
-    /// The same where receivers do not know how much will come: returns received bytes by member, and keeps what came
-    /// (memory of the transport) until take_received copies it out.
+    /// All bytes to the next member of the group, the last's to the first; those of the member before land in
+    /// `receive`.
+    virtual void shift(models::GroupKind group, const void* send, void* receive, std::size_t bytes) = 0;
+    /// An all-to-all where receivers do not know how much will come: returns received bytes by member, and keeps what
+    /// came (memory of the transport) until take_received copies it out.
     virtual std::vector<std::size_t> all_to_all_begin(models::GroupKind group, const void* send,
                                                       std::span<const std::size_t> send_bytes) = 0;
     virtual void take_received(void* receive) = 0;

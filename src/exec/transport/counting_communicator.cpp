@@ -105,6 +105,11 @@ void CountingCommunicator::all_to_all(models::GroupKind group, const void* send,
     real_.all_to_all(group, send, send_bytes, receive, receive_bytes);
 }
 
+void CountingCommunicator::shift(models::GroupKind group, const void* send, void* receive, std::size_t bytes) {
+    shifts_ += {1, 1, static_cast<double>(bytes)};
+    real_.shift(group, send, receive, bytes);
+}
+
 std::vector<std::size_t> CountingCommunicator::all_to_all_begin(models::GroupKind group, const void* send,
                                                                 std::span<const std::size_t> send_bytes) {
     count(schedule::CommKind::kAllToAll, group, sum(send_bytes));

@@ -2,6 +2,7 @@
 /// @file A communicator that counts what an operation asks of the real one.
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "exec/transport/communicator.hpp"
 #include "schedule/program/program.hpp"
@@ -27,6 +28,9 @@ class CountingCommunicator final : public Communicator {
     /// What the operation did: one communication if it made a call, each of its calls one if it is a repeated one, and
     /// one operation if it is none.
     [[nodiscard]] OperationCount end();
+    /// Shifts since this was asked last, each an operation: parts of a ring are passed on between the kernels of
+    /// another operation than the program's.
+    [[nodiscard]] OperationCount take_shifts() { return std::exchange(shifts_, {}); }
 
     [[nodiscard]] int world_rank() const override { return real_.world_rank(); }
     [[nodiscard]] int world_size() const override { return real_.world_size(); }
@@ -47,6 +51,7 @@ class CountingCommunicator final : public Communicator {
                                                         ElementType type) override;
     void all_to_all(models::GroupKind group, const void* send, std::span<const std::size_t> send_bytes, void* receive,
                     std::span<const std::size_t> receive_bytes) override;
+    void shift(models::GroupKind group, const void* send, void* receive, std::size_t bytes) override;
     std::vector<std::size_t> all_to_all_begin(models::GroupKind group, const void* send,
                                               std::span<const std::size_t> send_bytes) override;
     void take_received(void* receive) override { real_.take_received(receive); }
@@ -68,6 +73,7 @@ class CountingCommunicator final : public Communicator {
     Communicator& real_;
     std::optional<schedule::Operation> op_;  ///< that is being executed
     OperationCount count_;                   ///< of it
+    OperationCount shifts_;
 };
 
 }  // namespace auspex::exec

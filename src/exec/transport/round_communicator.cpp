@@ -196,6 +196,15 @@ void RoundCommunicator::all_to_all(models::GroupKind kind, const void* send, std
     }
 }
 
+void RoundCommunicator::shift(models::GroupKind kind, const void* send, void* receive, std::size_t bytes) {
+    for (const schedule::Round& round : schedule::shift_rounds(members(kind), mine(kind))) {
+        RoundExchange messages;
+        messages.receives.push_back({round.receives.front().peer, static_cast<std::byte*>(receive), bytes});
+        messages.sends.push_back({round.sends.front().peer, static_cast<const std::byte*>(send), bytes});
+        begin_exchange(kind, Channel::kCalls, messages)->wait();
+    }
+}
+
 std::vector<std::size_t> RoundCommunicator::all_to_all_begin(models::GroupKind kind, const void* send,
                                                              std::span<const std::size_t> send_bytes) {
     const std::vector<std::size_t> leaves = running_sums(send_bytes);

@@ -67,6 +67,7 @@ class RoundCommunicator : public Communicator {
                                                         std::span<const std::size_t> offsets, ElementType type) final;
     void all_to_all(models::GroupKind kind, const void* send, std::span<const std::size_t> send_bytes, void* receive,
                     std::span<const std::size_t> receive_bytes) final;
+    void shift(models::GroupKind kind, const void* send, void* receive, std::size_t bytes) final;
     std::vector<std::size_t> all_to_all_begin(models::GroupKind kind, const void* send,
                                               std::span<const std::size_t> send_bytes) final;
     void take_received(void* receive) final;

@@ -76,7 +76,8 @@ double shifts(const CpuCall& c) { return insertions(c) * c.depth / 2; }
 double comparisons(const CpuCall& c) { return c.rows * std::log2(std::fmax(c.rows, 2)); }
 double group_bands(const CpuCall& c) { return c.groups * bands(c.rows); }
 double group_rows(const CpuCall& c) { return c.groups * c.rows; }
-double group_scores(const CpuCall& c) { return c.groups * scores(c.rows); }
+/// Queries of a rank that has gathered keys see `columns` times as many as under the causal mask of their own.
+double group_scores(const CpuCall& c) { return c.groups * scores(c.rows) * c.columns; }
 double score_products(const CpuCall& c) { return group_scores(c) * in_vectors(c.depth); }
 double group_elements(const CpuCall& c) { return c.groups * c.rows * c.depth; }
 /// The mask's cache lines that a search for every group's expert reads.

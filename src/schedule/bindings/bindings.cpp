@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "models/context/dealt_tokens.hpp"
+
 namespace auspex::schedule {
 namespace {
 
@@ -46,13 +48,34 @@ void check_model(Findings& found, const models::Workload& w) {
                   " is odd: dimensions are turned in pairs");
 }
 
+/// Experts split over other ranks than the rest.
+void check_expert_grid(Findings& found, const models::Workload& w, const models::Plan& p) {
+    if (w.num_experts == 0) {
+        return;
+    }
+    const std::string grid = "etp " + std::to_string(p.etp) + " with tp " + std::to_string(p.tp);
+    const auto refuse = [&](bool is_so, OpKind kind, const std::string& what) {
+        found.add(is_so && p.etp != p.tp, kind, grid + what + " is not bound");
+    };
+    found.add(w.expert_size % p.etp != 0, OpKind::kExpertComputation,
+              "expert_size " + std::to_string(w.expert_size) + " is not divisible by etp " + std::to_string(p.etp));
+    refuse(p.etp % p.tp != 0 && p.tp % p.etp != 0, OpKind::kExpertComputation, ", neither of which divides the other,");
+    refuse(p.micro_batch_size * w.sequence_length / p.cp % p.tp != 0, OpKind::kTpAllGather,
+           " and tokens that tp does not divide");
+    refuse(w.global_aux_loss, OpKind::kCrossEntropy, " and a global auxiliary loss");
+    refuse(p.etp > p.tp && p.cp > 1, OpKind::kTokenCounting, " and context parallelism");
+    // Both of them would need the input gathered once more, the one over tp, the other over etp.
+    refuse(p.etp > p.tp && p.tp > 1 && p.sequence_parallel && w.shared_experts > 0 && p.ep > 1 &&
+               p.dispatch == models::Dispatch::kAllToAll && !p.recompute.expert,
+           OpKind::kSharedExpert, " and shared experts beside rows that are sent");
+}
+
 void check_grid(Findings& found, const models::Workload& w, const models::Plan& p) {
-    found.add(p.cp > 1 && p.context == models::ContextParallel::kAllGather, OpKind::kKeyValueGather,
-              "context parallelism is not bound");
-    found.add(p.cp > 1 && p.context != models::ContextParallel::kAllGather, OpKind::kAttention,
-              std::string("context parallelism by ") + to_string(p.context) + " is not bound");
-    found.add(p.etp != p.tp, OpKind::kExpertComputation,
-              "etp " + std::to_string(p.etp) + " is not bound with tp " + std::to_string(p.tp) + ", only the same");
+    found.add(p.cp > 1 && w.num_experts > 0 && w.global_aux_loss, OpKind::kCrossEntropy,
+              "a global auxiliary loss of sequences that cp ranks share is not bound");
+    check_expert_grid(found, w, p);
+    found.add(p.recompute.shared_experts && p.etp != p.tp, OpKind::kSharedExpert,
+              "shared experts recomputed by themselves are not bound with etp other than tp");
     found.add(std::ranges::find(p.stage_layers, 0) != p.stage_layers.end(), OpKind::kAttention,
               "a stage without layers is not bound");
     const auto divides = [&](int number, OpKind kind, const std::string& name) {
@@ -62,9 +85,9 @@ void check_grid(Findings& found, const models::Workload& w, const models::Plan& 
     divides(w.kv_heads, OpKind::kQkvProjection, "kv_heads");
     divides(w.vocab_size, OpKind::kEmbedding, "vocab_size");
     divides(w.intermediate_size, OpKind::kGateUpProjection, "intermediate_size");
-    divides(w.expert_size, OpKind::kExpertComputation, "expert_size");
-    found.add(p.sequence_parallel && p.micro_batch_size * w.sequence_length % p.tp != 0, OpKind::kTpReduceScatter,
-              "the tokens of a micro-batch are not divisible by tp " + std::to_string(p.tp));
+    divides(w.shared_experts * w.expert_size, OpKind::kSharedExpert, "the width of shared experts");
+    found.add(p.sequence_parallel && p.micro_batch_size * w.sequence_length / p.cp % p.tp != 0,
+              OpKind::kTpReduceScatter, "the tokens of a micro-batch are not divisible by tp " + std::to_string(p.tp));
 }
 
 void check_choices(Findings& found, const models::Workload& w, const models::Plan& p, const models::Stack& stack) {
@@ -95,11 +118,6 @@ void check_choices(Findings& found, const models::Workload& w, const models::Pla
 
 bool is_bound(const Operation& op, const Block& block) {
     switch (op.kind) {
-        case OpKind::kKeyValueGather:
-        case OpKind::kKeyValueRing:
-        case OpKind::kTokensToHeads:
-        case OpKind::kAttentionOfOthers:
-        case OpKind::kHeadsToTokens:
         case OpKind::kPredictionInput:
         case OpKind::kRouterBiasUpdate:
         case OpKind::kCount: return false;
@@ -116,7 +134,12 @@ bool is_bound(const Operation& op, const Block& block) {
         case OpKind::kQkNormSums:
         case OpKind::kQkNorm:
         case OpKind::kRotaryEmbedding:
+        case OpKind::kKeyValueGather:
+        case OpKind::kKeyValueRing:
+        case OpKind::kTokensToHeads:
+        case OpKind::kAttentionOfOthers:
         case OpKind::kAttention:
+        case OpKind::kHeadsToTokens:
         case OpKind::kAttentionOutput:
         case OpKind::kResidualAdd:
         case OpKind::kFeedForwardNorm:
@@ -197,10 +220,12 @@ std::vector<std::string> refused_settings(const models::Workload& w, const model
               OpKind::kRouterTopK, "shares drawn from a distribution cannot be forced on tokens");
     found.add(p.routing.kind == models::RoutingDistribution::kTrace && !p.routing.record, OpKind::kRouterTopK,
               "a trace that has shares of experts and no choices of tokens cannot be replayed");
-    const std::int64_t choices = std::int64_t{p.micro_batch_size} * w.sequence_length * w.top_k;
+    const std::int64_t choices = models::common_run(p, w.sequence_length) * w.top_k;
+    const bool whole = p.cp == 1 && p.etp == p.tp;
     found.add(p.routing.kind == models::RoutingDistribution::kUniform && choices % w.num_experts != 0,
               OpKind::kRouterTopK,
-              "uniform routing deals " + std::to_string(choices) + " choices of a micro-batch to " +
+              "uniform routing deals " + std::to_string(choices) +
+                  (whole ? " choices of a micro-batch to " : " choices of tokens in a row to ") +
                   std::to_string(w.num_experts) + " experts, which does not come out even");
     return found.take();
 }

@@ -48,8 +48,14 @@ struct LocalShapes {
 /// The check for NaN and infinity of what is sent, and its copy into a buffer: `elements` of values.
 [[nodiscard]] std::vector<models::CpuCall> check_and_copy(const LocalShapes& z, double elements);
 
+/// Attention of a rank's queries to its keys, or to one part of them in a ring. The output is kept; backward queries,
+/// keys and values are read, and the output just has been. Products with keys and with values are as many: one depth
+/// stands for the mean of their widths. Of gathered keys there are cp times as many as queries, which see half of them.
+[[nodiscard]] models::CpuCall attention_call(const LocalShapes& z, const Operation& op);
+
 // Each returns false if the operation is none of its own (exec/operations/operations.hpp has the same parts).
 [[nodiscard]] bool attention_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls);
+[[nodiscard]] bool context_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls);
 [[nodiscard]] bool feed_forward_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls);
 [[nodiscard]] bool head_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls);
 [[nodiscard]] bool expert_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls);

@@ -59,7 +59,8 @@ LocalShapes local_shapes(const models::Workload& workload, const models::Plan& p
 }
 
 bool tp_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls) {
-    const double whole = z.s.t * z.s.h, slice = z.s.t_norm * z.s.h;
+    const bool over_etp = op.group == models::GroupKind::kEtp;
+    const double whole = (over_etp ? z.s.t_routed : z.s.t) * z.s.h, slice = z.s.t / z.s.tp * z.s.h;
     switch (op.kind) {
         case OpKind::kTpAllReduce: {
             const double elements = op.carries == Carries::kQkNormSums     ? 2 * z.s.t
@@ -119,9 +120,9 @@ OperationCalls kernel_calls(const models::Workload& workload, const models::Plan
     LocalShapes z = local_shapes(workload, plan, stack, layout, stage);
     z.redone = redone_of(z, op);
     OperationCalls calls;
-    const bool known = attention_calls(z, op, calls) || feed_forward_calls(z, op, calls) ||
-                       expert_calls(z, op, calls) || head_calls(z, op, calls) || tp_calls(z, op, calls) ||
-                       message_calls(z, op, calls) || step_calls(z, op, calls);
+    const bool known = attention_calls(z, op, calls) || context_calls(z, op, calls) ||
+                       feed_forward_calls(z, op, calls) || expert_calls(z, op, calls) || head_calls(z, op, calls) ||
+                       tp_calls(z, op, calls) || message_calls(z, op, calls) || step_calls(z, op, calls);
     AUSPEX_CHECK(known, "an operation that the trainer runs");
     constexpr double kBlocks = 2;
     calls.before.insert(calls.before.begin(), flat_call(models::CpuKernel::kOperation, kBlocks));

@@ -31,7 +31,7 @@ struct ExpertBlock {
           gathered(sizes.s.plan.ep > 1 && !all_to_all),
           sorts_arrivals(all_to_all && sizes.experts > 1),
           rows(sizes.s.routed_rows),
-          tokens(all_to_all ? sizes.s.t : sizes.s.gathered),
+          tokens(all_to_all ? sizes.s.t_routed : sizes.s.gathered),
           slots(tokens * sizes.top_k),
           counted(all_to_all ? sizes.all_experts : sizes.experts),
           rows_of_token(rows / tokens) {}
@@ -85,17 +85,17 @@ models::CpuCall repeated(models::CpuCall call, double times) {
 
 /// The z-loss and balance sums are those of the first tp rank, which the others wait for. In bf16 logits are rounded.
 Calls router(const LocalShapes& z, const Operation& op) {
-    Calls calls{linear_call(z, op, z.s.t, z.all_experts, z.s.h)};
+    Calls calls{linear_call(z, op, z.s.t_routed, z.all_experts, z.s.h)};
     if (runs_forward(op) && cpu_precision(z.s.plan) == models::CpuPrecision::kBf16) {
-        calls.push_back(flat_call(models::CpuKernel::kAdd, z.s.t * z.all_experts));
+        calls.push_back(flat_call(models::CpuKernel::kAdd, z.s.t_routed * z.all_experts));
     }
     return calls;
 }
 
 Calls router_top_k(const LocalShapes& z, const Operation& op) {
-    const double logits = z.s.t * z.all_experts;
+    const double logits = z.s.t_routed * z.all_experts;
     const bool global = z.s.workload.global_aux_loss;
-    const auto call = [&](models::CpuKernel kernel) { return row_call(kernel, z.s.t, z.all_experts, z.top_k); };
+    const auto call = [&](models::CpuKernel kernel) { return row_call(kernel, z.s.t_routed, z.all_experts, z.top_k); };
     if (!runs_forward(op)) {
         Calls calls{call(models::CpuKernel::kRouterBackward)};
         if (global) {
@@ -103,7 +103,7 @@ Calls router_top_k(const LocalShapes& z, const Operation& op) {
         }
         return calls;
     }
-    Calls calls{router_choice(z, z.s.t)};
+    Calls calls{router_choice(z, z.s.t_routed)};
     if (op.phase == Phase::kForward) {
         calls.push_back(call(models::CpuKernel::kRouterLosses));
         if (global) {
@@ -119,6 +119,14 @@ Calls token_counting(const ExpertBlock& b) {
         calls.push_back(row_call(models::CpuKernel::kOneHotMask, b.tokens, b.z.all_experts, b.z.top_k));
     }
     return calls;
+}
+
+/// Choices of whole sequences, over tp first. The balance behind it is among the router's losses.
+Calls sequence_counting(const ExpertBlock& b, const Operation& op) {
+    const models::Plan& plan = b.z.s.plan;
+    const bool counts = op.group == models::GroupKind::kTp || plan.etp >= plan.tp;
+    return counts ? Calls{row_call(models::CpuKernel::kCountChoices, b.z.s.t_routed * b.z.top_k, b.z.all_experts)}
+                  : Calls{};
 }
 
 /// With all-to-all rows are also gathered, and the expert of each looked up, which takes what a count takes; backward
@@ -217,9 +225,9 @@ Calls output_reduction(const ExpertBlock& b, const Operation& op) {
 /// `values` for every ep rank, and weights of choices, gathered: a check for NaN and infinity, and a copy of the rank's
 /// own into the whole.
 void gather(OperationCalls& calls, const ExpertBlock& b, bool with_choices) {
-    calls.before = check_and_copy(b.z, b.z.s.t * b.z.s.h);
+    calls.before = check_and_copy(b.z, b.z.s.t_routed * b.z.s.h);
     if (with_choices) {
-        const double choices = b.z.s.t * b.z.top_k;
+        const double choices = b.z.s.t_routed * b.z.top_k;
         calls.before.push_back(flat_call(models::CpuKernel::kCopy, choices * kIndexBytes));
         calls.before.push_back(flat_call(models::CpuKernel::kFiniteCheck, choices));
         calls.before.push_back(flat_call(models::CpuKernel::kCopy, choices * kRealBytes));
@@ -231,10 +239,10 @@ void gather(OperationCalls& calls, const ExpertBlock& b, bool with_choices) {
 void reduce_to_own(OperationCalls& calls, const ExpertBlock& b, bool with_weights) {
     const LocalShapes& z = b.z;
     calls.before = {flat_call(models::CpuKernel::kFiniteCheck, b.tokens * z.s.h)};
-    calls.after = {flat_call(models::CpuKernel::kCopy, z.s.t * z.s.h * z.w)};
+    calls.after = {flat_call(models::CpuKernel::kCopy, z.s.t_routed * z.s.h * z.w)};
     if (with_weights) {
         calls.before.push_back(flat_call(models::CpuKernel::kFiniteCheck, b.slots));
-        calls.after.push_back(flat_call(models::CpuKernel::kCopy, z.s.t * z.top_k * kRealBytes));
+        calls.after.push_back(flat_call(models::CpuKernel::kCopy, z.s.t_routed * z.top_k * kRealBytes));
     }
 }
 
@@ -287,13 +295,17 @@ bool expert_calls(const LocalShapes& z, const Operation& op, OperationCalls& cal
         case OpKind::kRouter: calls.before = router(z, op); return true;
         case OpKind::kRouterTopK: calls.before = router_top_k(z, op); return true;
         case OpKind::kTokenCommunication: token_communication(calls, b, op); return true;
-        case OpKind::kTokenCounting: calls.before = token_counting(b); return true;
+        case OpKind::kTokenCounting:
+            calls.before = op.comm == CommKind::kNone ? token_counting(b) : sequence_counting(b, op);
+            return true;
         case OpKind::kIndexGeneration: calls.before = index_generation(b, op); return true;
         case OpKind::kExpertComputation: calls.before = expert_computation(b, op); return true;
         case OpKind::kOutputReduction: calls.before = output_reduction(b, op); return true;
         case OpKind::kTokenReturn: token_return(calls, b, op); return true;
         case OpKind::kSharedExpert: calls.before = shared_expert(b, op); return true;
-        case OpKind::kSharedExpertSum: calls.before = {flat_call(models::CpuKernel::kAdd, z.s.t * z.s.h)}; return true;
+        case OpKind::kSharedExpertSum:
+            calls.before = {flat_call(models::CpuKernel::kAdd, (z.s.plan.etp == z.s.tp ? z.s.t : z.s.t_norm) * z.s.h)};
+            return true;
         default: return false;
     }
 }

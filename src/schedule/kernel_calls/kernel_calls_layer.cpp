@@ -1,4 +1,5 @@
 /// @file The kernel calls of attention, dense feed-forward and the model's two ends.
+#include "models/context/dealt_tokens.hpp"
 #include "schedule/kernel_calls/call_lists.hpp"
 
 namespace auspex::schedule {
@@ -79,18 +80,6 @@ Calls qk_norm(const LocalShapes& z, const Operation& op) {
     return calls;
 }
 
-/// The output is kept; backward queries, keys and values are read, and the output just has been. Products with keys and
-/// with values are as many: one depth stands for the mean of their widths.
-models::CpuCall attention(const LocalShapes& z, const Operation& op) {
-    const bool forward = runs_forward(op);
-    const AttentionWidths& w = z.attention;
-    models::CpuCall call =
-        row_call(forward ? models::CpuKernel::kAttentionForward : models::CpuKernel::kAttentionBackward, z.sequence, 1,
-                 (w.qk + w.value) / 2 / z.heads);
-    call.groups = z.sequences * z.heads;
-    return with_cold_operands(z, op, call, !z.redone.attention, z.s.t * (forward ? w.value : w.query + w.key_value));
-}
-
 /// From a normalised latent to heads. What it makes is kept, and the latent.
 models::CpuCall from_latent(const LocalShapes& z, const Operation& op, double out, double in) {
     const models::CpuCall call = linear_call(z, op, z.s.t, out, in);
@@ -146,16 +135,20 @@ models::CpuCall token_copy(const LocalShapes& z) { return flat_call(models::CpuK
 
 /// Forward rows of the table, and the first layer's kept input; backward the rows whose tokens are in the rank's part
 /// of the vocabulary. Learned positions are added to the rows, by the first rank of a tp group, and their gradients up
-/// over sequences.
+/// over sequences; where cp deals sequences out, run by run of positions.
 Calls embedding(const LocalShapes& z, const Operation& op) {
     const double own_rows = z.s.t / z.s.tp;
     const bool learned = z.s.workload.learned_positions;
+    const int cp = z.s.plan.cp;
+    const auto parts = static_cast<double>(models::dealt_positions(z.s.workload.sequence_length, cp, 0).size());
+    const double runs = cp == 1 ? 1 : z.sequences * parts;
     if (runs_forward(op)) {
         models::CpuCall call = row_call(models::CpuKernel::kEmbeddingForward, z.s.t, z.s.h);
         call.cold_bytes = (own_rows + z.s.t) * z.s.h * z.w;
         Calls calls{token_copy(z), call};
         if (learned) {
-            calls.push_back(flat_call(models::CpuKernel::kAdd, z.s.t * z.s.h));
+            calls.push_back(flat_call(models::CpuKernel::kAdd, z.s.t * z.s.h / runs));
+            calls.back().repeat = runs;
         }
         return calls;
     }
@@ -163,7 +156,9 @@ Calls embedding(const LocalShapes& z, const Operation& op) {
     call.cold_bytes = 2 * own_rows * z.s.h * z.g;
     Calls calls{token_copy(z), call};
     if (learned) {
-        calls.push_back(row_call(models::CpuKernel::kSquareSums, z.sequences, z.sequence * z.s.h));
+        calls.push_back(runs == 1 ? row_call(models::CpuKernel::kSquareSums, z.sequences, z.sequence * z.s.h)
+                                  : row_call(models::CpuKernel::kSquareSums, 1, z.s.t * z.s.h / runs));
+        calls.back().repeat = runs;
     }
     return calls;
 }
@@ -206,7 +201,6 @@ bool attention_calls(const LocalShapes& z, const Operation& op, OperationCalls& 
             return true;
         case OpKind::kKeyValueUp: calls.before = key_value_up(z, op); return true;
         case OpKind::kRotaryEmbedding: calls.before = rotations(z, op); return true;
-        case OpKind::kAttention: calls.before = {attention(z, op)}; return true;
         case OpKind::kAttentionOutput:
             calls.before = with_bias(z, op, last_linear(z, op, z.attention.value, !z.redone.attention), z.s.h);
             return true;

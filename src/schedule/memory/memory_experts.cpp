@@ -20,6 +20,10 @@ void BlockWalk::experts_step(const Operation& op) {
         case OpKind::kRouterTopK: return keep(kept, s_.t_routed * (s_.experts * kReal + s_.top_k * (kNumber + kReal)));
         case OpKind::kTokenCommunication: return dispatch_step();
         case OpKind::kTokenCounting:
+            if (op.comm != CommKind::kNone) {  // of whole sequences; over tp first, then summed over cp in place
+                const bool counts = op.group == models::GroupKind::kTp || !s_.routes_slices;
+                return keep(kept, counts ? s_.sequences * s_.experts * kReal : 0);
+            }
             s_.all_to_all ? keep(kept, (s_.experts + 1) * kNumber)
                           : keep_for_weights(kept, (s_.local_experts + 1) * kNumber);
             return work(mask_, s_.loop ? s_.experts * s_.top_k * counted * kNumber : 0);

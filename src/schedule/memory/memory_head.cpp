@@ -81,8 +81,8 @@ void BlockWalk::prediction_step(const Operation& op) {
     if (recomputes()) {
         return tally_.make(prediction(op).for_weights, kWorkspace, 2 * bytes);
     }
-    s_.keeps_norm ? tally_.make(prediction(op).for_weights, kActivations, 2 * bytes)
-                  : tally_.make_for_now(kWorkspace, 2 * bytes);
+    !redone().norm ? tally_.make(prediction(op).for_weights, kActivations, 2 * bytes)
+                   : tally_.make_for_now(kWorkspace, 2 * bytes);
     tally_.make(sublayer().rest, kActivations, bytes);
     looks_up_ = false;
     ++head_;

@@ -25,6 +25,15 @@ void set_attended(MemorySizes& s, const models::Plan& plan, std::uint64_t kv_hea
     s.attended = whole(static_cast<double>(s.key_value) * copies) + s.shared_key * whole(ranks);
 }
 
+/// Projected keys, values and latents stay for the gradients of norms.
+void set_context(MemorySizes& s, const models::Workload& w, const models::Plan& plan) {
+    const models::ContextSplit split = context_split(plan);
+    s.split_heads = split.all_to_all > 1;
+    s.ring = whole(split.ring);
+    s.gathers_keys = plan.cp > 1 && plan.context == models::ContextParallel::kAllGather;
+    s.exchanged = s.query + (w.qk_norm && !s.latent ? s.key_value / 2 : s.key_value);
+}
+
 void set_attention(MemorySizes& s, const models::Workload& w, const models::Plan& plan) {
     const std::uint64_t kv_heads = divided(whole(w.kv_heads), plan.tp), head = whole(w.head_size);
     s.heads = divided(whole(w.heads), plan.tp);
@@ -63,6 +72,7 @@ void set_experts(MemorySizes& s, const models::Workload& w, const models::Plan& 
     s.all_to_all = plan.dispatch == models::Dispatch::kAllToAll && plan.ep > 1;
     s.loop = plan.expert_kernels == models::ExpertKernels::kLoop;
     s.etp_differs = plan.etp != plan.tp;
+    s.routes_slices = plan.etp < plan.tp;
 }
 
 }  // namespace
@@ -70,6 +80,7 @@ void set_experts(MemorySizes& s, const models::Workload& w, const models::Plan& 
 MemorySizes memory_sizes(const models::Workload& w, const models::Plan& plan, const models::Stack& stack) {
     MemorySizes s;
     s.sequence = whole(w.sequence_length);
+    s.sequences = whole(plan.micro_batch_size);
     s.t = divided(whole(plan.micro_batch_size) * s.sequence, plan.cp);
     s.slice = divided(s.t, plan.tp);
     s.ts = plan.sequence_parallel ? s.slice : s.t;
@@ -86,11 +97,11 @@ MemorySizes memory_sizes(const models::Workload& w, const models::Plan& plan, co
     s.keeps_rotated = stack.keeps_rotated;
     s.keeps_activation = stack.keeps_activation && s.gates == 2;
     s.keeps_bf16_logits = stack.kernels.cross_entropy > 1;
-    s.exchanges_heads = context_split(plan).all_to_all > 1;
     for (int layer = 0; layer <= plan.recompute_layers; ++layer) {
         s.recompute.push_back(recompute_of(plan, layer));
     }
     set_attention(s, w, plan);
+    set_context(s, w, plan);
     set_experts(s, w, plan);
     return s;
 }

@@ -9,18 +9,21 @@ namespace auspex::schedule {
 
 /// Elements unless said otherwise; what does not divide is rounded up.
 struct MemorySizes {
-    std::uint64_t t = 0;         ///< tokens of a micro-batch on a rank: micro_batch_size * S / cp
-    std::uint64_t slice = 0;     ///< t / tp
-    std::uint64_t ts = 0;        ///< tokens of norms and residuals: the slice with sequence parallelism, else t
-    std::uint64_t t_routed = 0;  ///< tokens that a rank routes: t * etp / tp
-    std::uint64_t gathered = 0;  ///< T: ep * t_routed, or those of them that have experts here (gathered_tokens)
-    std::uint64_t sequence = 0;  ///< S
-    std::uint64_t a = 2;         ///< bytes of an activation
+    std::uint64_t t = 0;          ///< tokens of a micro-batch on a rank: micro_batch_size * S / cp
+    std::uint64_t slice = 0;      ///< t / tp
+    std::uint64_t ts = 0;         ///< tokens of norms and residuals: the slice with sequence parallelism, else t
+    std::uint64_t t_routed = 0;   ///< tokens that a rank routes: t * etp / tp
+    std::uint64_t sequences = 0;  ///< of a micro-batch
+    std::uint64_t gathered = 0;   ///< T: ep * t_routed, or those of them that have experts here (gathered_tokens)
+    std::uint64_t sequence = 0;   ///< S
+    std::uint64_t a = 2;          ///< bytes of an activation
     std::uint64_t h = 0, heads = 0;
     std::uint64_t query = 0, key_value = 0, value = 0;  ///< widths; query and key_value as projected
     std::uint64_t attended = 0;    ///< of keys and values that a rank attends to at a time, over its t tokens: those of
                                    ///< all cp ranks, of its own in a ring, or of its heads' copies in an all-to-all
     std::uint64_t shared_key = 0;  ///< latent attention: the rotated part of keys, which all heads share; else 0
+    std::uint64_t exchanged = 0;   ///< of queries, keys and values, those that are not needed once they are exchanged
+    std::uint64_t ring = 1;        ///< ranks that pass keys and values on
     std::uint64_t logit_copies = 0;           ///< fp32, while cross entropy is computed
     std::uint64_t rotated = 0;                ///< width of queries and keys that are rotated
     std::uint64_t normed = 0;                 ///< width of queries and keys, or latents, that are normalised
@@ -33,13 +36,15 @@ struct MemorySizes {
     std::uint64_t ep = 1, cp = 1;
     bool latent = false, all_to_all = false, loop = false;
     bool split_tp = false;           ///< tp > 1
+    bool split_heads = false;        ///< cp ranks exchange tokens for heads
+    bool gathers_keys = false;       ///< all-gather with cp > 1
     bool sequence_parallel = false;  ///< sequence parallelism with tp > 1
     bool etp_differs = false;        ///< etp != tp
+    bool routes_slices = false;      ///< etp < tp
     bool keeps_scores = false;       ///< attention writes its scores to memory
     bool keeps_rotated = false;      ///< rotated queries and keys beside the projected ones
     bool keeps_activation = false;   ///< the activated gate beside the product
     bool keeps_bf16_logits = false;  ///< cross entropy in several passes: logits a second time, as activations
-    bool exchanges_heads = false;    ///< attention is to all tokens of some heads, among ranks of cp
     std::vector<models::Recompute> recompute;  ///< recompute_of, by layer of a virtual stage; those behind are alike
 };
 /// Requires a resolved plan.

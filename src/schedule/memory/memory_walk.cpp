@@ -47,6 +47,12 @@ void MemoryTally::replace(Tensors& tensors, MemoryLabel label, std::uint64_t byt
     make(tensors, label, bytes);
 }
 
+void MemoryTally::shrink(Tensors& tensors, MemoryLabel label, std::uint64_t bytes) {
+    std::int64_t& held = tensors.bytes[index_of(label)];
+    dying_[index_of(label)] += held - static_cast<std::int64_t>(bytes);
+    held = static_cast<std::int64_t>(bytes);
+}
+
 void MemoryTally::make_for_now(MemoryLabel label, std::uint64_t bytes) {
     Tensors tensors;
     make(tensors, label, bytes);

@@ -69,6 +69,8 @@ class MemoryTally {
     static void move(Tensors& from, Tensors& to);
     /// Makes a tensor in place of others: `tensors` are released.
     void replace(Tensors& tensors, MemoryLabel label, std::uint64_t bytes);
+    /// Releases all but `bytes` of a label.
+    void shrink(Tensors& tensors, MemoryLabel label, std::uint64_t bytes);
     /// Of one operation only.
     void make_for_now(MemoryLabel label, std::uint64_t bytes);
     void end_operation(std::uint32_t operation);
@@ -104,6 +106,9 @@ class BlockWalk {
     [[nodiscard]] KeptKind kind_of(const Operation& op) const;
     void attention_step(const Operation& op);
     void attention_gradient(const Operation& op);
+    void attention_output();
+    void attended_gradient();
+    [[nodiscard]] std::uint64_t part_of_ring() const;
     void latent_step(const Operation& op);
     void latent_gradient(const Operation& op);
     void dense_step(const Operation& op);
@@ -185,11 +190,12 @@ class BlockWalk {
     // forward
     SublayerMemory passing_;  ///< what the current sublayer does not keep
     Tensors between_;         ///< input of the feed-forward of a layer that does not keep it
+    Tensors ring_;            ///< keys and values that come round, and their gradients
     Tensors x_;               ///< what it has made last; backward: the gradient on its way through it
     Tensors output_;          ///< of the chunk
     // backward
     Tensors g_, gathered_g_, saved_;
-    Tensors d_query_, d_key_value_, d_q_latent_, d_kv_latent_, d_inner_, d_gate_up_, d_sums_;
+    Tensors d_query_, d_key_value_, d_q_latent_, d_kv_latent_, d_inner_, d_gate_up_, d_sums_, delta_;
     Tensors d_projected_, d_embedding_;  ///< of a prediction module
     bool looks_up_ = false;              ///< between its lookup of embeddings and its projection
     bool sums_made_ = false;             ///< of queries and keys, by qk_norm_sums

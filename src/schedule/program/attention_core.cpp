@@ -46,8 +46,12 @@ models::Kernel attention_kernel(const Shapes& s, bool backward, double share = 1
     return kernel;
 }
 
-/// Keys and values of a rank's tokens, as they travel; among the ranks of an all-to-all each has those of its heads.
-double key_value_elements(const Shapes& s) { return s.t * attention_widths(s).gathered * s.kv_copies; }
+/// Keys and values of a rank's tokens, as they travel; among the ranks of an all-to-all each has those of its heads,
+/// and all of what heads share.
+double key_value_elements(const Shapes& s) {
+    const AttentionWidths w = attention_widths(s);
+    return s.t * w.key_value * s.kv_copies + s.t * (w.gathered - w.key_value) * s.context.all_to_all;
+}
 
 Value exchange_heads(BlockBuilder& b, OpKind kind, double elements, Value x) {
     const Shapes& s = b.shapes();
@@ -55,10 +59,7 @@ Value exchange_heads(BlockBuilder& b, OpKind kind, double elements, Value x) {
                          {{elements}}, {x});
 }
 
-double query_key_value_elements(const Shapes& s) {
-    const AttentionWidths w = attention_widths(s);
-    return s.t * w.query + s.t * w.key_value * s.kv_copies + s.t * (w.gathered - w.key_value) * s.context.all_to_all;
-}
+double query_key_value_elements(const Shapes& s) { return s.t * attention_widths(s).query + key_value_elements(s); }
 
 /// Outputs of parts of the keys become one: each but the first is read with the sum so far, which is written.
 models::Kernel merge_parts(const Shapes& s) {
@@ -95,13 +96,13 @@ Value attend_core(BlockBuilder& b, Value x) {
     const bool gathers = s.plan.context == models::ContextParallel::kAllGather;
     x = b.communicate(OpKind::kKeyValueGather, Stream::kCp, CommKind::kAllGather, models::GroupKind::kCp,
                       gathers ? s.plan.cp : 1, {{s.t * s.plan.cp * attention_widths(s).gathered}}, {x});
-    x = exchange_heads(b, OpKind::kTokensToHeads, query_key_value_elements(s), x);
     return s.context.ring > 1 ? attend_in_ring(b, x, false)
                               : b.compute(OpKind::kAttention, {x}, {attention_kernel(s, false)});
 }
 
 Value attend(BlockBuilder& b, Value x) {
     const Shapes& s = b.shapes();
+    x = exchange_heads(b, OpKind::kTokensToHeads, query_key_value_elements(s), x);
     x = attend_core(b, x);
     return exchange_heads(b, OpKind::kHeadsToTokens, s.t * attention_widths(s).value, x);
 }

@@ -124,7 +124,7 @@ Value attention_backward(BlockBuilder& builder, Value gradient);
 Value feed_forward_forward(BlockBuilder& builder, int layer, Value x);
 Value feed_forward_backward(BlockBuilder& builder, int layer, Value gradient);
 /// From queries, keys and values of a rank's tokens to the output of attention, over all cp ranks, and back. The core
-/// leaves out the way of the output from heads to tokens.
+/// leaves out the ways from tokens to heads, and back.
 Value attend(BlockBuilder& builder, Value x);
 Value attend_core(BlockBuilder& builder, Value x);
 Value attend_backward(BlockBuilder& builder, Value gradient);

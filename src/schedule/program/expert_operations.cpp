@@ -12,6 +12,8 @@
 /// the experts is R rows, sorted by expert on arrival and back before they leave, unless the rank has one expert.
 #include "models/cpu/cache.hpp"
 #include "schedule/program/block_builder.hpp"
+#include "schedule/program/shared_experts.hpp"
+#include "schedule/program/split_sequences.hpp"
 
 namespace auspex::schedule {
 namespace {
@@ -199,54 +201,6 @@ Value exchange(BlockBuilder& b, OpKind kind, bool towards_experts, Value x) {
                          {x}, {.routed = s.by_node});
 }
 
-double shared_width(const Shapes& s) {
-    return static_cast<double>(s.workload.shared_experts) * s.workload.expert_size / s.tp;
-}
-
-/// Shared experts are split over tp. Where routed ones are split the same way their sums over ranks are one and the
-/// same; otherwise each has its own, and they meet behind them.
-bool shared_apart(const Shapes& s) { return s.plan.etp != s.plan.tp; }
-
-/// Recomputing shared experts alone gathers their input, where it is kept sliced and no routed expert of the rank has
-/// it whole.
-bool regathers_for_shared(const BlockBuilder& b) {
-    const Shapes& s = b.shapes();
-    return b.recompute().shared_experts && s.workload.shared_experts > 0 && s.plan.sequence_parallel && s.tp > 1 &&
-           (s.plan.ep > 1 || shared_apart(s));
-}
-
-/// `input` as the block gets it, `entered` as its routed experts do. The sum over tp starts here, so that dispatch and
-/// routed experts can hide it.
-Value shared_forward(BlockBuilder& b, Value input, Value entered) {
-    const Shapes& s = b.shapes();
-    if (s.workload.shared_experts == 0) {
-        return kNoValue;
-    }
-    const double width = shared_width(s), gates = s.workload.gates();
-    const Value x = shared_apart(s) ? gather_over_tp(b, input) : entered;
-    const Value shared = b.compute(OpKind::kSharedExpert, {x},
-                                   {linear_forward(s, s.t, gates * width, s.h),
-                                    models::memory_kernel((gates + 1) * s.t * width * s.a, s.stack.kernels.activation),
-                                    linear_forward(s, s.t, s.h, width)});
-    return shared_apart(s) && b.phase() != Phase::kRecompute ? reduce_over_tp(b, shared) : shared;
-}
-
-/// The routed experts' outputs, or input gradients, summed over ranks, and those of the shared experts added to them.
-Value leave_with_shared(BlockBuilder& b, Value x, Value shared) {
-    const Shapes& s = b.shapes();
-    const double tokens = shared_apart(s) ? s.t_norm : s.t;
-    const auto add = [&] {
-        return shared == kNoValue ? x
-                                  : b.compute(OpKind::kSharedExpertSum, {x, shared},
-                                              {models::memory_kernel(3 * tokens * s.h * s.a, 1)});
-    };
-    if (shared_apart(s)) {
-        x = leave_experts(b, x);
-        return add();
-    }
-    return leave_experts(b, add());
-}
-
 /// Forward one pass more adds the bias, and one ranks the tokens of each expert where it has no room for all.
 double router_passes(const Shapes& s) {
     return s.stack.kernels.router_topk + (s.workload.router_bias ? 1 : 0) + (s.workload.capacity_factor > 0 ? 1 : 0);
@@ -254,6 +208,23 @@ double router_passes(const Shapes& s) {
 
 models::Kernel router_top_k(const Shapes& s, double passes) {
     return models::memory_kernel(passes * 2 * s.t_routed * s.workload.num_experts * 4, passes);
+}
+
+/// Choices of the sequences of a micro-batch, counted over the ranks that route parts of them: first those of a tp
+/// group, then of cp. The load balance and its gradient are made of these numbers.
+Value count_over_sequences(BlockBuilder& b, Value x) {
+    const Shapes& s = b.shapes();
+    if (!splits_routed_sequences(s.workload, s.plan)) {
+        return x;
+    }
+    const double counts = static_cast<double>(s.plan.micro_batch_size) * s.workload.num_experts;
+    const auto sum = [&](models::GroupKind group, int size) {
+        x = b.communicate(OpKind::kTokenCounting, group == models::GroupKind::kCp ? Stream::kCp : Stream::kTp,
+                          CommKind::kAllReduce, group, size, {{counts, ElementType::kFp32}}, {x});
+    };
+    sum(models::GroupKind::kTp, s.plan.etp < s.plan.tp ? s.plan.tp : 1);
+    sum(models::GroupKind::kCp, s.plan.cp);
+    return x;
 }
 
 /// Counting of the choices by expert, and the indices that sort them; with all-to-all also the rows, gathered from the
@@ -299,48 +270,6 @@ Value return_tokens_backward(BlockBuilder& b, const ExpertSizes& z, Value g) {
     return s.all_to_all ? exchange(b, OpKind::kTokenReturn, true, g) : g;
 }
 
-struct SharedGradient {
-    Value sum = kNoValue;    ///< of the input
-    Value saved = kNoValue;  ///< the input once more, for the weights of router and shared experts
-};
-
-/// Backward of the shared experts: `outer` is the gradient that the block gets, `entered` as its routed experts get it.
-SharedGradient shared_backward(BlockBuilder& b, Value outer, Value entered) {
-    const Shapes& s = b.shapes();
-    const bool sharing = s.workload.shared_experts > 0, apart = shared_apart(s);
-    SharedGradient result;
-    // The rank's slice of the sequence is all that is kept, unless the gathered tokens hold the rest: these are gone
-    // when weights have waited.
-    const bool is_sliced = s.plan.sequence_parallel && s.tp > 1;
-    if (is_sliced && b.block() == BlockKind::kBackwardWeight && sharing) {
-        b.set_phase(Phase::kBackwardWeight);
-        result.saved =
-            apart ? gather_over_tp(b, outer, Carries::kSavedInput) : enter_experts(b, outer, Carries::kSavedInput);
-        b.set_phase(Phase::kBackwardInput);
-    } else if (is_sliced && !b.recompute().expert && !regathers_for_shared(b) &&
-               (s.all_to_all || s.by_node || (sharing && apart && !b.splits_backward()))) {
-        result.saved = sharing && apart && !b.splits_backward() ? gather_over_tp(b, outer, Carries::kSavedInput)
-                                                                : enter_experts(b, outer, Carries::kSavedInput);
-    }
-    if (!sharing) {
-        return result;
-    }
-    const double width = shared_width(s), gates = s.workload.gates();
-    const Value g = apart ? gather_over_tp(b, outer) : entered;
-    result.sum = b.compute(OpKind::kSharedExpert, {g},
-                           {linear_input_gradient(s, s.t, s.h, width),
-                            models::memory_kernel((2 * gates + 1) * s.t * width * s.a, s.stack.kernels.activation),
-                            linear_input_gradient(s, s.t, gates * width, s.h)});
-    result.sum = apart ? reduce_over_tp(b, result.sum) : result.sum;
-    b.set_phase(Phase::kBackwardWeight);
-    std::vector<models::Kernel> kernels = linear_weight_gradient(s, s.t, s.h, width);
-    const std::vector<models::Kernel> up = linear_weight_gradient(s, s.t, gates * width, s.h);
-    kernels.insert(kernels.end(), up.begin(), up.end());
-    b.compute(OpKind::kSharedExpert, {g, result.saved}, kernels);
-    b.set_phase(Phase::kBackwardInput);
-    return result;
-}
-
 }  // namespace
 
 Value experts_forward(BlockBuilder& b, Value input) {
@@ -350,6 +279,7 @@ Value experts_forward(BlockBuilder& b, Value input) {
     const Value entered = enter_experts(b, input);
     Value x = b.compute(OpKind::kRouter, {entered}, {linear_forward(s, s.t_routed, z.all, z.h, s.plan.etp)});
     x = b.compute(OpKind::kRouterTopK, {x}, {router_top_k(s, router_passes(s))});
+    x = count_over_sequences(b, x);
     x = s.all_to_all ? index_tokens(b, z, x) : x;
     x = exchange(b, OpKind::kTokenCommunication, true, x);
     const Value shared = shared_forward(b, input, entered);
@@ -362,13 +292,6 @@ Value experts_forward(BlockBuilder& b, Value input) {
 void recompute_expert_activation(BlockBuilder& b) {
     const Shapes& s = b.shapes();
     b.compute(OpKind::kActivation, {}, {expert_activation(s, sizes_of(s))});
-}
-
-void recompute_shared_experts(BlockBuilder& b) {
-    const Shapes& s = b.shapes();
-    const Value input = kNoValue;
-    const bool gathers = regathers_for_shared(b);
-    shared_forward(b, input, gathers && !shared_apart(s) ? gather_over_tp(b, input) : input);
 }
 
 Value experts_backward(BlockBuilder& b, Value outer) {

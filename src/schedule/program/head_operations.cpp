@@ -86,7 +86,7 @@ Value prediction_forward(BlockBuilder& b, Value state) {
 Value prediction_backward(BlockBuilder& b, Value gradient) {
     const Shapes& s = b.shapes();
     b.set_phase(Phase::kBackwardInput);
-    if (s.plan.recompute_norm) {
+    if (b.recompute().norm) {
         b.set_phase(Phase::kRecompute);
         b.compute(OpKind::kPredictionInput, {}, normed_pair(s));
         b.set_phase(Phase::kBackwardInput);

@@ -74,6 +74,16 @@ Rounds all_to_all_rounds(std::size_t members, std::size_t group_rank) {
     return {round};
 }
 
+Rounds shift_rounds(std::size_t members, std::size_t group_rank) {
+    if (members == 1) {
+        return {};
+    }
+    Round round;
+    round.receives = {{(group_rank + members - 1) % members, kAllParts}};
+    round.sends = {{(group_rank + 1) % members, kAllParts}};
+    return {round};
+}
+
 Rounds barrier_rounds(std::size_t members, std::size_t group_rank) {
     Rounds rounds;
     for (std::size_t distance = 1; distance < members; distance *= 2) {

@@ -38,6 +38,8 @@ using Rounds = std::vector<Round>;
 /// Each member sends every other its part at once, beginning with the next one, and copies its own part. A group of one
 /// copies.
 [[nodiscard]] Rounds all_to_all_rounds(std::size_t members, std::size_t group_rank);
+/// All to the next member, all from the previous one. None in a group of one.
+[[nodiscard]] Rounds shift_rounds(std::size_t members, std::size_t group_rank);
 /// As MPI libraries do it, whose barrier the trainer calls; the CPU lens plays it. Dissemination: in rounds k = 0, 1, …
 /// < log2(members) an empty message to the member 2^k further on.
 [[nodiscard]] Rounds barrier_rounds(std::size_t members, std::size_t group_rank);

@@ -130,6 +130,12 @@ void CpuCollectives::all_to_all(OperationActions& operation, const GroupMember& 
     }
 }
 
+void CpuCollectives::shift(OperationActions& operation, const GroupMember& group, int tag, double bytes) const {
+    for (const schedule::Round& round : schedule::shift_rounds(group.ranks.size(), group.group_rank)) {
+        append_round(operation, group, tag, round, [bytes](std::size_t) { return bytes; });
+    }
+}
+
 void CpuCollectives::barrier(OperationActions& operation, const GroupMember& group, int tag) const {
     for (const schedule::Round& round : schedule::barrier_rounds(group.ranks.size(), group.group_rank)) {
         message(operation, RankAction::Type::kReceive, group.ranks[round.receives.front().peer], tag, 0);

@@ -49,6 +49,8 @@ class CpuCollectives {
     /// `bytes` to every other member; the member's own part is copied.
     void all_to_all(OperationActions& operation, const GroupMember& group, int tag, double bytes,
                     models::CpuPrecision precision) const;
+    /// `bytes` to the next member.
+    void shift(OperationActions& operation, const GroupMember& group, int tag, double bytes) const;
     /// Empty messages; stands in for the MPI library's own barrier.
     void barrier(OperationActions& operation, const GroupMember& group, int tag) const;
 

@@ -211,6 +211,8 @@ struct ProgramActions::Impl {
                 const double bytes = buffer.elements * data.element_bytes;
                 collectives.all_to_all(operation, group, tag, bytes / static_cast<double>(group.ranks.size()),
                                        precision);
+            } else if (op.comm == schedule::CommKind::kShift) {
+                collectives.shift(operation, group, tag, buffer.elements * data.element_bytes);
             } else if (op.comm == schedule::CommKind::kAllReduce) {
                 collectives.all_reduce(operation, group, tag, data);
             } else if (op.comm == schedule::CommKind::kReduceScatter) {
@@ -218,6 +220,22 @@ struct ProgramActions::Impl {
             } else {
                 collectives.all_gather(operation, group, tag, data);
             }
+        }
+    }
+
+    /// Parts of a ring are passed on between the kernels of what attends to them: behind each one but the last.
+    void append_ring(OperationActions& operation, const Member& member, std::uint32_t index,
+                     const std::vector<CpuWork>& kernels) const {
+        const schedule::Operation& ring = step.program.operations[index - 1];
+        AUSPEX_CHECK(ring.kind == schedule::OpKind::kKeyValueRing, "a ring begins in front of attention to its parts");
+        const auto shifts = static_cast<std::size_t>(ring.repeat);
+        const int tag = -1 - static_cast<int>(ring.group);
+        append_collective(operation, member, ring, tag);
+        for (std::size_t i = 1; i < shifts; ++i) {
+            const std::size_t each = kernels.size() / (shifts - 1);
+            append(operation, {kernels.begin() + static_cast<std::ptrdiff_t>((i - 1) * each),
+                               kernels.begin() + static_cast<std::ptrdiff_t>(i * each)});
+            append_collective(operation, member, ring, tag);
         }
     }
 
@@ -231,7 +249,11 @@ struct ProgramActions::Impl {
         append(operation, own.before);
         if (op.comm == schedule::CommKind::kSend || op.comm == schedule::CommKind::kReceive) {
             append_message(operation, member, op, micro_batch);
-        } else if (op.comm != schedule::CommKind::kNone) {
+        } else if (op.kind == schedule::OpKind::kAttentionOfOthers) {
+            append_ring(operation, member, index, own.after);
+            add_memory_bytes(operation, op, member.stage);
+            return;
+        } else if (op.comm != schedule::CommKind::kNone && !(op.kind == schedule::OpKind::kKeyValueRing && op.beside)) {
             for (std::int32_t i = 0; i < op.repeat; ++i) {
                 append_collective(operation, member, op, tag);
             }

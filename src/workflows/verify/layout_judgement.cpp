@@ -20,7 +20,7 @@ void keep_first(std::string& found, std::string difference, const char* mode) {
 auto all_but_optimizer(const VerifyLayout& l) {
     return std::make_tuple(l.model, l.dp, l.ep, l.tp, l.pp, l.virtual_stages, l.sequence_parallel, l.micro_batch_size,
                            std::string(l.schedule), std::vector<std::string>(l.recompute.begin(), l.recompute.end()),
-                           std::string(l.dispatch), std::string(l.kernels),
+                           l.expert_tp(), l.cp, std::string(l.context), std::string(l.dispatch), std::string(l.kernels),
                            std::vector<std::string>(l.overlap.begin(), l.overlap.end()));
 }
 

@@ -121,6 +121,55 @@ std::vector<VerifyLayout> make_layouts() {
     };
 }
 
+/// Of a layout above with as many ranks of dp and ep as share sequences or more: cp of them do.
+VerifyLayout with_cp(VerifyLayout layout, int cp, const char* context, int all_to_all = 1) {
+    layout.cp = cp, layout.context = context, layout.context_all_to_all = all_to_all;
+    return layout;
+}
+VerifyLayout with_etp(VerifyLayout layout, int etp) {
+    layout.etp = etp;
+    return layout;
+}
+
+/// Sequences over several ranks: models, dp, ep, tp, pp and so on as above.
+std::vector<VerifyLayout> context_layouts() {
+    constexpr bool kWhole = false, kSliced = true;
+    constexpr const char *kGather = "all-gather", *kHeads = "all-to-all", *kRing = "ring", *kTwoLevel = "two-level";
+    return {
+        with_cp({kDense, 2, 1, 1, 1, 1, kWhole, 1, k1f1b, kNothing, kSharded, kSent, kGrouped}, 2, kGather),
+        with_cp({kExperts, 4, 1, 1, 1, 1, kWhole, 1, k1f1b, kNothing, kReplicated, kSent, kGrouped}, 4, kRing),
+        with_cp({kGpt, 2, 1, 1, 1, 1, kWhole, 2, k1f1b, kNothing, kSharded, kSent, kGrouped}, 2, kHeads),
+        with_cp({kLatent, 2, 2, 1, 1, 1, kWhole, 1, k1f1b, kNothing, kEpAware, kSent, kGrouped}, 4, kTwoLevel, 2),
+        with_cp({kExperts, 2, 2, 1, 1, 1, kWhole, 1, k1f1b, kAttention, kEpAware, kSent, kFused}, 2, kGather),
+        with_cp({kExperts, 2, 2, 2, 1, 1, kSliced, 1, k1f1b, kAll, kSharded, kGathered, kGrouped}, 4, kGather),
+        with_cp({kShared, 2, 1, 2, 2, 1, kSliced, 1, kZbH1, kNothing, kSharded, kSent, kGrouped}, 2, kGather),
+        with_cp({kDense, 4, 1, 1, 1, 1, kWhole, 1, k1f1b, kAttention, kReplicated, kSent, kGrouped}, 4, kHeads),
+        with_cp({kShared, 2, 2, 1, 1, 1, kWhole, 1, k1f1b, kNothing, kSharded, kSent, kFused}, 2, kHeads),
+        with_cp({kExperts, 2, 1, 2, 2, 1, kSliced, 1, kZbH1, kAttention, kEpAware, kSent, kLoop}, 2, kHeads),
+        with_cp({kLatent, 2, 1, 1, 2, 1, kWhole, 1, k1f1b, kAttention, kSharded, kSent, kGrouped}, 2, kRing),
+        with_cp({kExperts, 2, 2, 1, 2, 2, kWhole, 1, kInterleaved, kNothing, kEpAware, kSent, kFused, kSums}, 2, kRing),
+        with_cp({kShared, 4, 1, 2, 1, 1, kSliced, 1, k1f1b, kNothing, kSharded, kSent, kGrouped}, 4, kRing),
+        with_cp({kGpt, 2, 1, 2, 2, 1, kWhole, 1, kZbH2, kNothing, kSharded, kSent, kGrouped}, 2, kRing),
+        with_cp({kExperts, 4, 2, 1, 1, 1, kWhole, 1, k1f1b, kHalves, kSharded, kGathered, kLoop}, 4, kTwoLevel, 2),
+        with_cp({kDense, 4, 1, 2, 2, 1, kSliced, 1, kZbH1, kNothing, kEpAware, kSent, kGrouped}, 4, kTwoLevel, 2),
+    };
+}
+
+/// Experts split over fewer ranks than the rest, or over more.
+std::vector<VerifyLayout> expert_split_layouts() {
+    constexpr bool kWhole = false, kSliced = true;
+    return {
+        with_etp({kExperts, 2, 2, 2, 1, 1, kWhole, 1, k1f1b, kNothing, kSharded, kSent, kGrouped}, 1),
+        with_etp({kExperts, 1, 2, 1, 1, 1, kWhole, 1, k1f1b, kNothing, kEpAware, kGathered, kFused}, 2),
+        with_etp({kLatent, 2, 2, 4, 1, 1, kSliced, 1, k1f1b, kNothing, kSharded, kSent, kGrouped}, 2),
+        with_etp({kExperts, 1, 4, 2, 2, 1, kSliced, 1, kZbH1, kExpert, kEpAware, kSent, kFused}, 1),
+        with_etp({kShared, 2, 2, 1, 2, 1, kWhole, 1, k1f1b, kAll, kSharded, kSent, kLoop}, 2),
+        with_etp({kShared, 1, 4, 2, 1, 1, kSliced, 1, k1f1b, kNothing, kReplicated, kGathered, kGrouped}, 1),
+        with_cp(with_etp({kExperts, 2, 4, 2, 1, 1, kWhole, 1, k1f1b, kNothing, kSharded, kSent, kGrouped}, 1), 2,
+                "ring"),
+    };
+}
+
 }  // namespace
 
 std::string VerifyLayout::grid() const {
@@ -133,6 +182,10 @@ std::string VerifyLayout::grid() const {
     add("dp", dp, "");
     add("ep", ep, "");
     add("tp", tp, sequence_parallel ? " sliced" : "");
+    if (expert_tp() != tp) {
+        text += (text.empty() ? "" : ", ") + std::string("etp ") + std::to_string(expert_tp());
+    }
+    add("cp", cp, "");
     add("pp", pp, virtual_stages > 1 ? " x " + std::to_string(virtual_stages) : "");
     return text.empty() ? "one rank" : text;
 }
@@ -143,13 +196,17 @@ std::string VerifyLayout::choices() const {
     if (pp > 1) {
         add(schedule);
     }
+    if (cp > 1) {
+        const std::string how = context;
+        add(how == "all-gather" ? "keys gathered" : how == "all-to-all" ? "heads exchanged" : how);
+    }
     if (model != VerifyModel::kDense && model != VerifyModel::kGpt) {
         if (ep > 1) {
             add(dispatch == std::string(kGathered) ? "all-gather" : "all-to-all");
         }
         add(kernels);
     }
-    if (dp * ep > 1) {
+    if (dp * ep * expert_tp() > tp) {
         add(optimizer);
     }
     for (std::size_t i = 0; i < recompute.size(); ++i) {
@@ -175,8 +232,10 @@ std::string VerifyLayout::plan_text(const std::string& routing) const {
     const auto text = [](const char* key, const char* value) {
         return json_quote(key) + ": " + json_quote(value) + ",\n ";
     };
-    return "{" + number("dp", dp) + number("ep", ep) + number("tp", tp) + number("pp", pp) +
-           number("virtual_stages", virtual_stages) + number("micro_batch_size", micro_batch_size) +
+    return "{" + number("dp", dp) + number("ep", ep) + number("tp", tp) + number("etp", expert_tp()) +
+           number("cp", cp) + text("context_parallel", context) +
+           (context_all_to_all > 1 ? number("context_all_to_all", context_all_to_all) : std::string()) +
+           number("pp", pp) + number("virtual_stages", virtual_stages) + number("micro_batch_size", micro_batch_size) +
            number("micro_batches", micro_batches()) + text("schedule", schedule) + text("precision", "fp32") +
            text("gradient_dtype", "fp32") + text("optimizer", optimizer) + text("dispatch", dispatch) +
            text("expert_kernels", kernels) + "\"sequence_parallel\": " + (sequence_parallel ? "true" : "false") +
@@ -185,7 +244,13 @@ std::string VerifyLayout::plan_text(const std::string& routing) const {
 }
 
 const std::vector<VerifyLayout>& verify_layouts() {
-    static const std::vector<VerifyLayout> kLayouts = make_layouts();
+    static const std::vector<VerifyLayout> kLayouts = [] {
+        std::vector<VerifyLayout> all = make_layouts();
+        for (const std::vector<VerifyLayout>& more : {context_layouts(), expert_split_layouts()}) {
+            all.insert(all.end(), more.begin(), more.end());
+        }
+        return all;
+    }();
     return kLayouts;
 }
 

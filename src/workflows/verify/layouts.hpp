@@ -29,9 +29,16 @@ struct VerifyLayout {
     const char* dispatch = "alltoall";
     const char* kernels = "grouped";
     std::vector<const char*> overlap{};  ///< streams that run beside compute
+    int etp = 0;                         ///< 0: tp
+    int cp = 1;
+    const char* context = "all-gather";
+    int context_all_to_all = 1;
 
-    [[nodiscard]] int ranks() const { return dp * ep * tp * pp; }
-    [[nodiscard]] int micro_batches() const { return kVerifyBatch / (dp * ep * micro_batch_size); }
+    [[nodiscard]] int expert_tp() const { return etp > 0 ? etp : tp; }
+    [[nodiscard]] int ranks() const { return dp * ep * expert_tp() * pp; }
+    /// Ranks that have different sequences.
+    [[nodiscard]] int data_parallel() const { return dp * ep * expert_tp() / (tp * cp); }
+    [[nodiscard]] int micro_batches() const { return kVerifyBatch / (data_parallel() * micro_batch_size); }
     /// "dp 2, ep 2, pp 2 x 2": what is more than 1; "one rank".
     [[nodiscard]] std::string grid() const;
     /// "1f1b, alltoall, fused, ep-aware, recompute norm": what is not the grid.

@@ -128,8 +128,9 @@ TEST(CollectiveStep, experts_that_no_token_chose_may_wait_for_their_gradients) {
 
 TEST(CollectiveStep, uniform_routing_deals_experts_out_in_turn) {
     std::vector<std::int64_t> choices(6);
-    forced_choices({RoutingMode::kUniform, nullptr, nullptr}, 3, 1, 5, 4, 2, choices);
-    EXPECT_EQ(choices, (std::vector<std::int64_t>{2, 3, 0, 1, 2, 3}));  // (5 * 2 + i) mod 4
+    const std::int64_t tokens[] = {5, 6, 9};
+    forced_choices({RoutingMode::kUniform, nullptr, nullptr}, 3, 1, tokens, 4, 2, choices);
+    EXPECT_EQ(choices, (std::vector<std::int64_t>{2, 3, 0, 1, 2, 3}));  // (token * 2 + i) mod 4
 }
 
 TEST(CollectiveStep, a_record_without_the_step_is_refused) {

@@ -58,7 +58,7 @@ void for_each_expert_choice(const models::Plan& plan, Check&& check) {
 inline models::Plan single_rank_of(const models::Plan& plan) {
     models::Plan single = single_plan();
     single.routing = plan.routing;
-    single.micro_batches = plan.micro_batches * plan.dp * plan.ep;
+    single.micro_batches = plan.micro_batches * plan.dp * plan.ep * plan.etp / (plan.tp * plan.cp);
     return single;
 }
 

@@ -5,6 +5,7 @@
 
 #include "../../schedule/recompute_fixture.hpp"
 #include "../exec_fixture.hpp"
+#include "schedule/bindings/bindings.hpp"
 
 namespace auspex::exec {
 namespace {
@@ -23,9 +24,11 @@ std::string text_of(const RunInputs& run, int rank, const schedule::RankMemory& 
     const models::Plan& p = run.plan;
     const schedule::Block& block = run.program.blocks[memory.use.block];
     const schedule::Operation& op = run.program.operations_of(block)[memory.operation];
-    return run.workload.name + " tp " + std::to_string(p.tp) + " pp " + std::to_string(p.pp) + " ep " +
-           std::to_string(p.ep) + " dp " + std::to_string(p.dp) + (p.sequence_parallel ? " sliced" : "") +
-           (p.overlap_dp ? " buckets" : "") + recomputed_words(p) + " " + to_string(p.schedule) + " " +
+    return run.workload.name + " tp " + std::to_string(p.tp) + " etp " + std::to_string(p.etp) + " pp " +
+           std::to_string(p.pp) + " ep " + std::to_string(p.ep) + " dp " + std::to_string(p.dp) +
+           (p.sequence_parallel ? " sliced" : "") + (p.overlap_dp ? " buckets" : "") +
+           (p.cp > 1 ? " cp " + std::to_string(p.cp) + " " + to_string(p.context) : "") +
+           (run.workload.qk_norm ? " qk-norm" : "") + recomputed_words(p) + " " + to_string(p.schedule) + " " +
            to_string(p.dispatch) + " " + to_string(p.expert_kernels) + ", rank " + std::to_string(rank) +
            ": predicted to peak in " + to_string(block.kind) + " at " +
            schedule::operation_name(operation_name_index(op.kind, op.phase)) + " of layer " + std::to_string(op.layer);
@@ -88,6 +91,43 @@ models::Plan random_plan(Rng& rng, const models::Workload& w, bool mixture) {
     return p;
 }
 
+/// Sequences shared by cp ranks within data parallelism, in any way that the heads of a rank let them be.
+void share_sequences(Rng& rng, models::Workload& w, models::Plan& p) {
+    using Kind = models::ContextParallel;
+    const auto rarely = [&] { return rng.below(3) == 0; };
+    p.cp = rarely() ? 4 : rarely() ? 2 : 1;
+    if (p.cp == 1) {
+        return;
+    }
+    constexpr Kind kKinds[] = {Kind::kAllGather, Kind::kRing, Kind::kAllToAll, Kind::kTwoLevel};
+    p.context = kKinds[rng.below(4)];
+    const bool too_few_heads = p.context == Kind::kAllToAll && p.cp * p.tp > w.heads;
+    p.context = too_few_heads || (p.context == Kind::kTwoLevel && p.cp == 2) ? Kind::kRing : p.context;
+    p.context_all_to_all = p.context == Kind::kTwoLevel ? 2 : 1;
+    p.dp *= p.cp;
+    w.sequence_length = 16;
+    w.global_aux_loss = false;
+    const bool one_head = p.tp == 1 && w.attention == models::AttentionKind::kMultiHead && rarely();
+    w.kv_heads = one_head ? 1 : w.kv_heads;
+}
+
+/// Experts over another number of ranks than the rest of their layers; what the trainer refuses stays as it was.
+void split_experts(Rng& rng, models::Workload& w, models::Plan& p) {
+    if (rng.below(3) > 0 || p.cp > 1) {
+        return;
+    }
+    models::Plan split = p;
+    split.etp = p.tp == 1 || rng.below(3) == 0 ? 2 * p.tp : 1;
+    split.dp = split.ep * split.dp * split.etp % split.tp == 0 ? split.dp : split.tp * split.dp;
+    split.etp_given = true;
+    models::Workload of = w;
+    of.sequence_length = 16, of.expert_size = 8, of.global_aux_loss = false;
+    const RunInputs run = run_inputs(of, split);
+    if (executor_runs(run.workload, run.plan, run.stack, run.program)) {
+        w = of, p = split;
+    }
+}
+
 models::Workload random_model(Rng& rng, bool mixture) {
     models::Workload w = mixture ? mixture_model() : dense_model();
     w.layers = 4;
@@ -114,12 +154,20 @@ models::Workload random_model(Rng& rng, bool mixture) {
 }
 
 void check_random_runs(bool mixture) {
+    int share_sequences_too = 0, split_experts_too = 0;
     for (std::uint64_t seed = 0; seed < 120; ++seed) {
         Rng rng(seed);
         models::Workload w = random_model(rng, mixture);
         models::Plan p = random_plan(rng, w, mixture);
         w.global_aux_loss = w.global_aux_loss && !is_v_shaped(p.schedule);
         const bool uneven = mixture && rng.below(2) == 1;
+        Rng others = rng;  // leaves what is drawn behind as it was
+        share_sequences(others, w, p);
+        if (mixture) {
+            split_experts(others, w, p);
+        }
+        share_sequences_too += p.cp > 1 ? 1 : 0;
+        split_experts_too += p.etp != p.tp ? 1 : 0;
         if (rng.below(2) == 1) {
             expect_predicted_memory<Fp32>(w, p, uneven);
             continue;
@@ -129,6 +177,8 @@ void check_random_runs(bool mixture) {
         p.gradient_bytes == 2 ? expect_predicted_memory<Bf16Precision>(w, p, uneven)
                               : expect_predicted_memory<Bf16WithFp32Gradients>(w, p, uneven);
     }
+    EXPECT_GT(share_sequences_too, 40);
+    EXPECT_EQ(split_experts_too > 10, mixture);
 }
 
 TEST(PredictedMemory, of_dense_runs_is_what_the_arena_counts) { check_random_runs(false); }

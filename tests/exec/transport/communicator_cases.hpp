@@ -150,6 +150,16 @@ inline void add_all_to_all(exec::Communicator& communicator, models::GroupKind k
     journal.add(received.data(), received.size());
 }
 
+inline void add_shift(exec::Communicator& communicator, models::GroupKind kind, std::size_t count, Journal& journal) {
+    const std::vector<std::byte> send = elements_of(communicator.world_rank(), 80, count, exec::ElementType::kFloat);
+    std::vector<std::byte> received = send;
+    if (communicator.size(kind) > 1) {
+        std::fill(received.begin(), received.end(), std::byte{0});
+    }
+    communicator.shift(kind, send.data(), received.data(), send.size());
+    journal.add(received.data(), received.size());
+}
+
 /// A message forward and one backward between stages, in two parts each, and bytes from everyone to rank 0.
 inline void add_messages(exec::Communicator& communicator, std::size_t count, Journal& journal) {
     const int rank = communicator.world_rank();
@@ -195,6 +205,8 @@ inline std::vector<std::byte> run_all_cases(exec::Communicator& communicator) {
         }
         add_all_to_all(communicator, kind, 6, journal);
         add_all_to_all(communicator, kind, 1000, journal);
+        add_shift(communicator, kind, 0, journal);
+        add_shift(communicator, kind, 3001, journal);
         communicator.barrier(kind);
     }
     add_messages(communicator, 10, journal);

@@ -173,6 +173,19 @@ TEST(Communicator, an_all_to_all_transposes) {
     });
 }
 
+TEST(Communicator, a_shift_brings_what_the_member_before_has_sent) {
+    run_in_process(grid(2, 1, 4, 1), [](Communicator& communicator) {
+        const int mine = communicator.group_rank(models::GroupKind::kEp);
+        const std::vector<int> send{mine, 10 * mine};
+        std::vector<int> received(2, -1);
+        communicator.shift(models::GroupKind::kEp, send.data(), received.data(), sizeof(int) * send.size());
+        const int before = (mine + 3) % 4;
+        EXPECT_EQ(received, (std::vector<int>{before, 10 * before}));
+        communicator.shift(models::GroupKind::kTp, send.data(), received.data(), sizeof(int) * send.size());
+        EXPECT_EQ(received.front(), before) << "alone in its group a rank sends nothing";
+    });
+}
+
 // With two stages the next is also the previous one: direction and tag tell messages apart, order does not matter.
 TEST(Communicator, messages_are_told_apart_by_direction_and_tag) {
     for (const int stages : {1, 2, 3}) {

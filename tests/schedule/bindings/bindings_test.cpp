@@ -107,10 +107,11 @@ TEST(Bindings, plans_that_have_no_calls) {
         stack.can_overlap_tp = stack.can_overlap_ep = stack.can_overlap_dp = stack.can_overlap_pp = true;
         return findings(w, p, stack);
     };
-    expect_line(with([](models::Plan& p) { p.cp = p.dp = 2; }),
-                "operation key_value_gather: context parallelism is not bound");
-    expect_line(with([](models::Plan& p) { p.tp = p.dp = 2, p.etp = 1, p.etp_given = true; }),
-                "operation expert_computation: etp 1 is not bound with tp 2, only the same");
+    EXPECT_EQ(with([](models::Plan& p) { p.cp = p.dp = 2; }), std::vector<std::string>{});
+    EXPECT_EQ(with([](models::Plan& p) { p.tp = p.dp = 2, p.etp = 1, p.etp_given = true; }),
+              std::vector<std::string>{});
+    expect_line(with([](models::Plan& p) { p.cp = p.dp = 2, p.etp = 2, p.etp_given = true; }),
+                "operation token_counting: etp 2 with tp 1 and context parallelism is not bound");
     expect_line(with([](models::Plan& p) { p.optimizer = models::OptimizerSharding::kFsdp; }),
                 "operation parameter_gather_dense: fsdp is not bound");
     expect_line(with([](models::Plan& p) { p.overlap_tp = true; }),
@@ -126,6 +127,31 @@ TEST(Bindings, plans_that_have_no_calls) {
                 "operation router_top_k: shares drawn from a distribution cannot be forced on tokens");
     expect_line(with([](models::Plan& p) { p.precision = "fp32", p.gradient_bytes = 2; }),
                 "operation optimizer_update: precision fp32 with gradients of 2 bytes is not bound");
+}
+
+TEST(Bindings, sequences_and_experts_that_are_split_as_no_call_does_it) {
+    models::Workload w = mixture_model();
+    models::Plan plan = single_plan();
+    plan.cp = plan.dp = 2;
+    w.global_aux_loss = true;
+    expect_line(findings(w, plan),
+                "operation cross_entropy: a global auxiliary loss of sequences that cp ranks share is not bound");
+    plan = single_plan();
+    plan.tp = plan.dp = 2, plan.etp = 1, plan.etp_given = true;
+    expect_line(findings(w, plan), "operation cross_entropy: etp 1 with tp 2 and a global auxiliary loss is not bound");
+    w.global_aux_loss = false, w.shared_experts = 1;
+    plan.etp = 4, plan.ep = 2, plan.sequence_parallel = true, plan.dispatch = models::Dispatch::kAllToAll;
+    expect_line(findings(w, plan),
+                "operation shared_expert: etp 4 with tp 2 and shared experts beside rows that are sent is not bound");
+    plan.recompute.expert = true;
+    EXPECT_EQ(findings(w, plan), std::vector<std::string>{});
+    // Choices of 8 tokens in a row, a part from one end of a sequence of 64 on four ranks.
+    w = mixture_model(), w.num_experts = 6;
+    plan = single_plan();
+    plan.cp = plan.dp = 4;
+    expect_line(findings(w, plan),
+                "operation router_top_k: uniform routing deals 16 choices of tokens in a row to 6 experts, which does "
+                "not come out even");
 }
 
 /// Such a stack trained with a loss of 0, and with gradients that nobody had looked at.

@@ -69,9 +69,9 @@ TEST(Prediction, every_module_projects_runs_a_layer_and_the_head_once_more_in_ea
 
 TEST(Prediction, norms_that_are_recomputed_are_made_again_for_its_projection) {
     Case c = predicting(1);
-    c.plan.recompute_norm = true;
+    c.plan.recompute.norm = true;
     EXPECT_EQ(calls_of(c, 1, OpKind::kPredictionInput, Phase::kRecompute), c.plan.micro_batches);
-    c.plan.recompute_norm = false;
+    c.plan.recompute.norm = false;
     EXPECT_EQ(calls_of(c, 1, OpKind::kPredictionInput, Phase::kRecompute), 0);
 }
 
@@ -153,8 +153,8 @@ TEST(Prediction, a_module_keeps_its_embedding_two_norms_a_layer_and_what_a_head_
         return toy_case("toy-moe", "toy-ep2-dp2", [&](Case& c) {
             c.workload.mtp_layers = modules;
             c.plan.micro_batches = 1;
-            c.plan.recompute_attention = c.plan.recompute_expert = true;
-            c.plan.recompute_norm = false;
+            c.plan.recompute.attention = c.plan.recompute.expert = true;
+            c.plan.recompute.norm = false;
         });
     };
     const Case none = with(0), one = with(1), two = with(2);

@@ -116,6 +116,12 @@ TEST(Rounds, an_all_to_all_sends_each_member_its_part_and_copies_its_own) {
                      "from 0:0 1:1 3:3 to 3:3 0:0 1:1 copies", "from 0:0 1:1 2:2 to 0:0 1:1 2:2 copies"}));
 }
 
+TEST(Rounds, a_shift_goes_to_the_next_member) {
+    EXPECT_EQ(texts_of(shift_rounds, 1), Texts{""});
+    EXPECT_EQ(texts_of(shift_rounds, 2), (Texts{"from 1:all to 1:all", "from 0:all to 0:all"}));
+    EXPECT_EQ(texts_of(shift_rounds, 3), (Texts{"from 2:all to 1:all", "from 0:all to 2:all", "from 1:all to 0:all"}));
+}
+
 TEST(Rounds, a_barrier_doubles_its_distance) {
     EXPECT_EQ(texts_of(barrier_rounds, 1), Texts{""});
     EXPECT_EQ(texts_of(barrier_rounds, 2), (Texts{"from 1:all to 1:all", "from 0:all to 0:all"}));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "../step_fixture.hpp"
+#include "schedule/bindings/bindings.hpp"
 #include "sim/cpu/player.hpp"
 #include "sim/cpu/step.hpp"
 
@@ -128,17 +129,20 @@ inline models::Inputs trainable_inputs(std::uint64_t seed, models::Machine machi
     for (;;) {
         models::Plan plan = testing_plans::detail::draw_plan(rng, false);
         inputs.workload = testing_plans::workload(rng.below(2) == 0 ? "toy-dense" : "toy-moe");
-        plan.cp = 1;
-        plan.etp = plan.tp;
         plan.dispatch = plan.dispatch == models::Dispatch::kHierarchical ? models::Dispatch::kAllToAll : plan.dispatch;
         plan.optimizer =
             plan.optimizer == models::OptimizerSharding::kFsdp ? models::OptimizerSharding::kSharded : plan.optimizer;
-        if (plan.dp * plan.ep * plan.tp * plan.pp > 16) {
+        if (plan.dp * plan.ep * plan.etp * plan.pp > 16) {
             continue;
         }
         try {
             inputs.plan = resolve_plan(plan, inputs.workload, 0);
-            return inputs;
+            const schedule::Program program = schedule::build_program(inputs.workload, inputs.plan, inputs.stack,
+                                                                      testing_plans::layout_of(inputs.plan));
+            if (executor_runs(inputs.workload, inputs.plan, inputs.stack, program) &&
+                refused_settings(inputs.workload, inputs.plan, inputs.stack).empty()) {
+                return inputs;
+            }
         } catch (const InputError&) {
             continue;  // no workload could run it: another draw
         }

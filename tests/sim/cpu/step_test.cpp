@@ -212,8 +212,8 @@ TEST(CpuStep, a_plan_that_the_trainer_has_no_call_for_is_refused_by_what_it_asks
     inputs.plan.overlap_tp = inputs.stack.can_overlap_tp = true;
     expect_refused(inputs, "operation tp_all_reduce: overlap of tp beside compute is not bound");
     inputs = runs;
-    inputs.plan.cp = 2;
-    expect_refused(inputs, "operation key_value_gather: context parallelism is not bound");
+    inputs.plan.fp8 = models::Fp8::kTensorwise;
+    expect_refused(inputs, "operation gate_up_projection: products of 8-bit operands are not bound");
     inputs = runs;
     inputs.plan.optimizer = models::OptimizerSharding::kFsdp;
     expect_refused(inputs, "operation parameter_gather_dense: fsdp is not bound");

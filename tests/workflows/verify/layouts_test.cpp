@@ -39,7 +39,7 @@ TEST(VerifyLayouts, no_two_train_the_same_model_in_the_same_way) {
         const std::string all = std::to_string(static_cast<int>(layout.model)) + layout.plan_text("\"uniform\"");
         EXPECT_TRUE(seen.insert(all).second) << layout.grid() << ": " << layout.choices();
     }
-    EXPECT_EQ(seen.size(), 90U);  // as README.md says
+    EXPECT_EQ(seen.size(), 113U);  // as docs/training.md says
 }
 
 TEST(VerifyLayouts, each_kind_of_parallelism_is_there_alone_and_all_are_there_together) {
@@ -83,6 +83,18 @@ TEST(VerifyLayouts, every_choice_is_made_where_it_changes_what_is_done) {
     }
 }
 
+TEST(VerifyLayouts, sequences_and_experts_are_split_in_every_way) {
+    using L = VerifyLayout;
+    for (const std::string context : {"all-gather", "all-to-all", "ring", "two-level"}) {
+        EXPECT_TRUE(any([&](const L& l) { return l.cp > 1 && l.context == context && l.tp > 1; })) << context;
+        EXPECT_TRUE(any([&](const L& l) { return l.cp == 4 && l.context == context; })) << context;
+    }
+    EXPECT_TRUE(any([](const L& l) { return l.expert_tp() < l.tp && l.sequence_parallel; }));
+    EXPECT_TRUE(any([](const L& l) { return l.expert_tp() < l.tp && !l.sequence_parallel; }));
+    EXPECT_TRUE(any([](const L& l) { return l.expert_tp() > l.tp; }));
+    EXPECT_TRUE(any([](const L& l) { return l.expert_tp() != l.tp && l.cp > 1; }));
+}
+
 // The same eight sequences a step, whoever trains them: else losses could not be compared.
 TEST(VerifyLayouts, all_train_the_same_batch_on_the_ranks_that_they_name) {
     for (const VerifyLayout& layout : verify_layouts()) {
@@ -91,7 +103,7 @@ TEST(VerifyLayouts, all_train_the_same_batch_on_the_ranks_that_they_name) {
         EXPECT_LE(layout.ranks(), 16);
         const models::Plan plan = plan_of(layout);
         EXPECT_EQ(tiles_of(plan), layout.ranks());
-        EXPECT_EQ(plan.micro_batch_size * plan.micro_batches * plan.dp * plan.ep, 8);
+        EXPECT_EQ(plan.micro_batch_size * plan.micro_batches * plan.dp * plan.ep * plan.etp / (plan.tp * plan.cp), 8);
     }
 }
 
@@ -103,6 +115,10 @@ TEST(VerifyLayouts, plans_say_what_the_layout_says) {
         EXPECT_EQ(plan.ep, layout.ep);
         EXPECT_EQ(plan.tp, layout.tp);
         EXPECT_EQ(plan.pp, layout.pp);
+        EXPECT_EQ(plan.etp, layout.expert_tp());
+        EXPECT_EQ(plan.cp, layout.cp);
+        EXPECT_EQ(to_string(plan.context), std::string(layout.context));
+        EXPECT_EQ(plan.context_all_to_all, layout.context_all_to_all);
         EXPECT_EQ(plan.virtual_stages, layout.virtual_stages);
         EXPECT_EQ(plan.sequence_parallel, layout.sequence_parallel);
         EXPECT_EQ(to_string(plan.schedule), std::string(layout.schedule));
@@ -150,7 +166,7 @@ TEST(VerifyLayouts, a_request_takes_the_first_ones_that_have_no_more_ranks_than_
     EXPECT_TRUE(wanted(1, 0).empty());
     std::vector<std::string> small;
     for (const VerifyLayout& layout : verify_layouts()) {
-        if (layout.dp * layout.ep * layout.tp * layout.pp <= 4) {
+        if (layout.ranks() <= 4) {
             small.push_back(layout.grid() + ": " + layout.choices());
         }
     }
@@ -172,6 +188,9 @@ TEST(VerifyLayouts, names_hold_what_is_more_than_one_and_what_has_an_effect) {
     EXPECT_EQ(layout.choices(), "1f1b, all-gather, grouped, sharded, recompute norm, expert");
     layout.model = VerifyModel::kDense;
     EXPECT_EQ(layout.choices(), "1f1b, sharded, recompute norm, expert");
+    layout.etp = 2, layout.cp = 4, layout.context = "ring";
+    EXPECT_EQ(layout.grid(), "dp 2, ep 8, tp 4 sliced, etp 2, cp 4, pp 2 x 3");
+    EXPECT_EQ(layout.choices(), "1f1b, ring, sharded, recompute norm, expert");
 }
 
 }  // namespace

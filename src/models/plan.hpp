@@ -130,6 +130,14 @@ inline constexpr std::int64_t kMaxTiles = 16'777'216;
 [[nodiscard]] bool is_skewed(RoutingDistribution);
 
 [[nodiscard]] const char* to_string(OptimizerSharding);
+/// All replicas of a part are one group that states are sharded over, which shard_replicas cuts.
+[[nodiscard]] constexpr bool shards_in_groups(OptimizerSharding kind) {
+    return kind != OptimizerSharding::kReplicated && kind != OptimizerSharding::kSharded;
+}
+/// A micro-batch's gradients are summed in its backward pass, unit by unit, and only the sums' shard is kept.
+[[nodiscard]] constexpr bool shards_gradients(OptimizerSharding kind) {
+    return kind == OptimizerSharding::kZero2 || kind == OptimizerSharding::kFsdp;
+}
 [[nodiscard]] const char* to_string(Dispatch);
 [[nodiscard]] const char* to_string(ExpertKernels);
 /// "none", "tensorwise", "blockwise".

@@ -98,7 +98,7 @@ template <class P>
     rank.coordinates = rank_coordinates(run.layout, communicator.world_rank());
     rank.shapes = rank_shapes(run.workload, run.plan);
     rank.table = parameter_table(run.workload, run.plan, rank.coordinates);
-    rank.buckets = reduction_buckets(run.workload, run.plan, run.stack, rank.table, rank.coordinates.stage);
+    rank.buckets = reduction_buckets(run.workload, run.plan, run.stack, run.layout, rank.table, rank.coordinates.stage);
     return rank;
 }
 

@@ -1,6 +1,8 @@
 /// @file Buckets filled unit by unit.
 #include "schedule/program/gradient_buckets.hpp"
 
+#include "schedule/program/sharding.hpp"
+
 namespace auspex::schedule {
 namespace {
 
@@ -27,11 +29,17 @@ std::vector<Unit> units_of(const models::Workload& workload, const models::Plan&
 
 }  // namespace
 
+bool reduces_buckets(const models::Plan& plan, const models::Stack& stack) {
+    const bool scatters = plan.optimizer != models::OptimizerSharding::kReplicated;
+    return !shards_gradients(plan.optimizer) && stack.reduction == models::Reduction::kBucketed &&
+           plan.overlap_dp && (stack.reduce_scatter_overlaps || !scatters);
+}
+
 std::vector<GradientBucket> gradient_buckets(const models::Workload& workload, const models::Plan& plan,
                                              const models::Stack& stack, int virtual_stage) {
-    const bool fsdp = plan.optimizer == models::OptimizerSharding::kFsdp;
+    const bool by_unit = plan.optimizer == models::OptimizerSharding::kFsdp;  // each is gathered by itself, too
     std::vector<GradientBucket> buckets;
-    if (!fsdp && !reduces_buckets(plan, stack)) {
+    if (!sums_in_passes(plan, stack)) {
         return buckets;
     }
     const std::vector<Unit> units = units_of(workload, plan, virtual_stage);
@@ -44,7 +52,7 @@ std::vector<GradientBucket> gradient_buckets(const models::Workload& workload, c
         bucket.last = unit.index + 1;
         bucket.parameters += unit.parameters;
         is_full =
-            fsdp || (bucket.parameters.dense + bucket.parameters.experts) * plan.gradient_bytes >= stack.bucket_bytes;
+            by_unit || (bucket.parameters.dense + bucket.parameters.experts) * plan.gradient_bytes >= stack.bucket_bytes;
     }
     return buckets;
 }

@@ -17,9 +17,9 @@ struct GradientBucket {
     int first = 0, last = 0;
     StageParameters parameters;
 };
-/// Of a virtual stage, in the order in which they fill: with fsdp each unit by itself; with buckets that are summed as
-/// they fill (reduces_buckets) as many units as reach stack.bucket_bytes, the last with what is left. None where all
-/// gradients are summed behind the last pass.
+/// Of a virtual stage, in the order in which they fill: with fsdp each unit by itself; with zero-2, and with buckets
+/// that are summed as they fill (reduces_buckets), as many units as reach stack.bucket_bytes (0 of a stack that has
+/// none), the last with what is left. None where all gradients are summed behind the last pass.
 [[nodiscard]] std::vector<GradientBucket> gradient_buckets(const models::Workload& workload, const models::Plan& plan,
                                                            const models::Stack& stack, int virtual_stage);
 

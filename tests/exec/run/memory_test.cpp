@@ -16,7 +16,8 @@ std::string text_of(const RunInputs& run, int rank, const schedule::RankMemory& 
     const schedule::Operation& op = run.program.operations_of(block)[memory.operation];
     return run.workload.name + " tp " + std::to_string(p.tp) + " pp " + std::to_string(p.pp) + " ep " +
            std::to_string(p.ep) + " dp " + std::to_string(p.dp) + (p.sequence_parallel ? " sliced" : "") +
-           (p.overlap_dp ? " buckets" : "") + (p.recompute_norm ? " norms" : "") +
+           (p.overlap_dp ? " buckets" : "") + " " + to_string(p.optimizer) + " of " + std::to_string(p.shard_replicas) +
+           (p.reshard_after_forward ? "" : " kept") + " ahead " + std::to_string(p.prefetch) + (p.recompute_norm ? " norms" : "") +
            (p.recompute_attention ? " attention" : "") + (p.recompute_expert ? " experts" : "") + " " +
            to_string(p.schedule) + " " + to_string(p.dispatch) + " " + to_string(p.expert_kernels) + ", rank " +
            std::to_string(rank) + ": predicted to peak in " + to_string(block.kind) + " at " +
@@ -65,11 +66,19 @@ models::Plan random_plan(Rng& rng, bool mixture) {
         p.micro_batches = 4;
     }
     p.recompute_norm = coin(), p.recompute_attention = coin(), p.recompute_expert = coin();
-    constexpr models::OptimizerSharding kOptimizers[] = {models::OptimizerSharding::kReplicated,
-                                                         models::OptimizerSharding::kSharded,
-                                                         models::OptimizerSharding::kEpAware};
-    p.optimizer = kOptimizers[rng.below(3)];
-    p.overlap_dp = coin(), p.overlap_pp = coin();
+    constexpr models::OptimizerSharding kOptimizers[] = {
+        models::OptimizerSharding::kReplicated, models::OptimizerSharding::kSharded,
+        models::OptimizerSharding::kEpAware, models::OptimizerSharding::kZero2, models::OptimizerSharding::kFsdp};
+    p.optimizer = kOptimizers[rng.below(5)];
+    p.overlap_dp = coin() && !shards_gradients(p.optimizer), p.overlap_pp = coin();
+    if (shards_in_groups(p.optimizer) && rng.below(3) == 0) {
+        p.dp = coin() ? 4 : 2;
+        p.shard_replicas = 2;
+    }
+    if (p.optimizer == models::OptimizerSharding::kFsdp) {
+        p.prefetch = static_cast<int>(rng.below(4));
+        p.reshard_after_forward = rng.below(3) > 0;
+    }
     if (mixture) {
         p.ep = coin() ? 2 : 1;
         p.dispatch = coin() ? models::Dispatch::kAllToAll : models::Dispatch::kAllGatherReduceScatter;
@@ -111,6 +120,7 @@ void check_random_runs(bool mixture) {
         models::Workload w = random_model(rng, mixture);
         models::Plan p = random_plan(rng, mixture);
         w.global_aux_loss = w.global_aux_loss && !is_v_shaped(p.schedule);
+        w.tied_embeddings = w.tied_embeddings && (p.pp == 1 || !shards_gradients(p.optimizer));
         const bool uneven = mixture && rng.below(2) == 1;
         if (rng.below(2) == 1) {
             expect_predicted_memory<Fp32>(w, p, uneven);

@@ -62,8 +62,9 @@ std::vector<StageParameters> sharded_parts(const models::Workload& workload, con
     std::vector<StageParameters> parts;
     for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
         const int v = virtual_stage_of(plan, chunk, stage);
-        for (const GradientBucket& bucket : gradient_buckets(workload, plan, stack, v)) {
-            parts.push_back(bucket.parameters);
+        const std::vector<GradientBucket> buckets = gradient_buckets(workload, plan, stack, v);
+        for (auto bucket = buckets.rbegin(); bucket != buckets.rend(); ++bucket) {
+            parts.push_back(bucket->parameters);
         }
     }
     return parts.empty() ? std::vector{stage_parameters(workload, plan, stage)} : parts;

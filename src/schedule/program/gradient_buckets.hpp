@@ -24,7 +24,7 @@ struct GradientBucket {
                                                            const models::Stack& stack, int virtual_stage);
 
 /// Parameters of a stage that are cut into optimizer shards by themselves: all of them together, or bucket by bucket,
-/// chunk after chunk.
+/// chunk after chunk, in the order of the model: embedding, layers, head.
 [[nodiscard]] std::vector<StageParameters> sharded_parts(const models::Workload& workload, const models::Plan& plan,
                                                          const models::Stack& stack, int stage);
 

@@ -80,7 +80,7 @@ void check_choices(Findings& found, const models::Workload& w, const models::Pla
     found.add(has_one_table(w, p) && p.pp > 1 && shards_gradients(p.optimizer), OpKind::kLmHead,
               "a table for both ends is not bound on two chunks of a stage where gradients are sharded");
     found.add(p.overlap_dp && shards_gradients(p.optimizer), OpKind::kGradientReduceDense,
-              "sums of sharded gradients" + beside);
+              "the sum of sharded gradients" + beside);
     found.add(p.overlap_tp, p.sequence_parallel ? OpKind::kTpReduceScatter : OpKind::kTpAllReduce,
               "overlap of tp" + beside);
     found.add(p.overlap_ep, OpKind::kTokenCommunication, "overlap of ep" + beside);

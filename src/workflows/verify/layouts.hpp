@@ -29,6 +29,9 @@ struct VerifyLayout {
     const char* dispatch = "alltoall";
     const char* kernels = "grouped";
     std::vector<const char*> overlap{};  ///< streams that run beside compute
+    int shard_replicas = 1;
+    bool reshard_after_forward = true;  ///< of fsdp
+    int prefetch = 1;                   ///< of fsdp
 
     [[nodiscard]] int ranks() const { return dp * ep * tp * pp; }
     [[nodiscard]] int micro_batches() const { return kVerifyBatch / (dp * ep * micro_batch_size); }

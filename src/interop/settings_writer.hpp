@@ -55,6 +55,18 @@ class SettingsWriter {
         require(plan_.cp == 1 || plan_.context == models::ContextParallel::kAllGather, "context_parallel",
                 std::string("\"") + to_string(plan_.context) + "\"", "\"all-gather\"");
     }
+    /// Refuses groups that shard by themselves.
+    void require_one_shard_group() const {
+        require(plan_.shard_replicas == 1, "shard_replicas", std::to_string(plan_.shard_replicas), "1");
+    }
+    /// Refuses weights of fsdp that stay from forward to backward, and others than one unit gathered ahead.
+    void require_plain_gathers() const {
+        require(plan_.reshard_after_forward, "reshard_after_forward", "false", "true");
+        require_one_gathered_ahead();
+    }
+    void require_one_gathered_ahead() const {
+        require(plan_.prefetch == 1, "prefetch", std::to_string(plan_.prefetch), "1");
+    }
     /// Refuses every word of plan.overlap.
     void require_no_overlap(const std::string& why) const;
     /// Refuses rank_order unless it comes to `slowest_first`, axes of one rank aside.

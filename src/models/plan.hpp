@@ -54,10 +54,10 @@ struct Routing {
     RoutingDistribution kind = RoutingDistribution::kUniform;
     double parameter = 0;  ///< s of zipf, a of dirichlet
     std::string trace_file;
-    std::vector<double> trace_shares;             ///< kTrace: share of routed tokens by expert, sums to 1
+    std::vector<double> trace_shares;               ///< kTrace: share of routed tokens by expert, sums to 1
     std::vector<std::vector<double>> layer_shares;  ///< kTrace: the same of each MoE layer, if the file tells
-    std::shared_ptr<const RoutingRecord> record;  ///< kTrace: every choice, if the file has them
-    bool alike_layers = false;                    ///< the same experts are popular in all layers
+    std::shared_ptr<const RoutingRecord> record;    ///< kTrace: every choice, if the file has them
+    bool alike_layers = false;                      ///< the same experts are popular in all layers
     bool operator==(const Routing&) const = default;
 };
 
@@ -135,6 +135,14 @@ inline constexpr std::int64_t kMaxTiles = 16'777'216;
 [[nodiscard]] bool is_skewed(RoutingDistribution);
 
 [[nodiscard]] const char* to_string(OptimizerSharding);
+/// All replicas of a part are one group that states are sharded over, which shard_replicas cuts.
+[[nodiscard]] constexpr bool shards_in_groups(OptimizerSharding kind) {
+    return kind != OptimizerSharding::kReplicated && kind != OptimizerSharding::kSharded;
+}
+/// A micro-batch's gradients are summed in its backward pass, unit by unit, and only the sums' shard is kept.
+[[nodiscard]] constexpr bool shards_gradients(OptimizerSharding kind) {
+    return kind == OptimizerSharding::kZero2 || kind == OptimizerSharding::kFsdp;
+}
 [[nodiscard]] const char* to_string(Dispatch);
 [[nodiscard]] const char* to_string(ExpertKernels);
 /// "none", "tensorwise", "blockwise".

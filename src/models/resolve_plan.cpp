@@ -129,6 +129,27 @@ void check_dense_grid(const Plan& plan, std::int64_t stage_ranks) {
     }
 }
 
+/// Every group that states are sharded over is cut into as many: those of experts' replicas and those of the dense
+/// part's, of which there may be fewer.
+void check_sharding(const Plan& plan, std::int64_t stage_ranks) {
+    if (plan.shard_replicas < 1 || (plan.shard_replicas > 1 && !shards_in_groups(plan.optimizer))) {
+        refuse(plan, "shard_replicas",
+               "found " + text(plan.shard_replicas) + " with optimizer \"" + to_string(plan.optimizer) +
+                   "\"; expected 1, or optimizer \"ep-aware\", \"zero-2\" or \"fsdp\"");
+    }
+    const std::int64_t dense = stage_ranks / plan.tp;
+    if (plan.dp % plan.shard_replicas != 0 || dense % plan.shard_replicas != 0) {
+        const std::int64_t both = std::gcd(std::int64_t{plan.dp}, dense);
+        refuse(plan, "shard_replicas",
+               "found " + text(plan.shard_replicas) + "; expected a divisor of dp " + text(plan.dp) +
+                   " (replicas of an expert) and of " + text(dense) + " (replicas of the dense part): one of the " +
+                   divisors(both, plan.shard_replicas));
+    }
+    if (plan.prefetch < 0) {
+        refuse(plan, "prefetch", "found " + text(plan.prefetch) + "; expected 0 or more");
+    }
+}
+
 /// The record must be of a model with the same experts and MoE layers; its batch is the trainer's to check.
 void check_record(const Plan& plan, const Workload& workload) {
     if (!plan.routing.record) {
@@ -291,6 +312,7 @@ Plan resolve_plan(const Plan& plan, const Workload& workload, int tiles) {
     }
     const std::int64_t all = resolve_dp(resolved, tiles);
     check_dense_grid(resolved, all / resolved.pp);
+    check_sharding(resolved, all / resolved.pp);
     return resolved;
 }
 

@@ -297,7 +297,7 @@ std::vector<std::string> read_words(const JsonValue& parent, std::string_view ke
 }
 
 constexpr std::array<std::string_view, 3> kExpertKernelWords{"loop", "grouped", "fused"};
-constexpr std::array<std::string_view, 4> kOptimizerWords{"replicated", "sharded", "ep-aware", "fsdp"};
+constexpr std::array<std::string_view, 5> kOptimizerWords{"replicated", "sharded", "ep-aware", "zero-2", "fsdp"};
 constexpr std::array<std::string_view, 3> kDispatchWords{"allgather-reducescatter", "alltoall",
                                                          "hierarchical-alltoall"};
 

@@ -85,7 +85,8 @@ void gpt(models::Workload& w, models::Plan&) {
 void learned(models::Workload&, models::Plan& p) { p.routing.kind = models::RoutingDistribution::kLearned; }
 
 constexpr auto kReplicated = models::OptimizerSharding::kReplicated, kSharded = models::OptimizerSharding::kSharded,
-               kEpAware = models::OptimizerSharding::kEpAware;
+               kEpAware = models::OptimizerSharding::kEpAware, kZero2 = models::OptimizerSharding::kZero2,
+               kFsdp = models::OptimizerSharding::kFsdp;
 constexpr auto kToAll = models::Dispatch::kAllToAll, kGathered = models::Dispatch::kAllGatherReduceScatter;
 constexpr auto kLoop = models::ExpertKernels::kLoop, kGrouped = models::ExpertKernels::kGrouped,
                kFused = models::ExpertKernels::kFused;
@@ -224,11 +225,45 @@ std::vector<AgreementCase> overlapped_cases() {
     return cases;
 }
 
+/// Gradients and weights in shards: over all ranks, in groups, with gathers ahead, kept from forward.
+std::vector<AgreementCase> sharded_cases() {
+    const auto replicas = [](int n) { return [=](models::Workload&, models::Plan& p) { p.shard_replicas = n; }; };
+    const auto ahead = [](int n) { return [=](models::Workload&, models::Plan& p) { p.prefetch = n; }; };
+    const Change kept = [](models::Workload&, models::Plan& p) { p.reshard_after_forward = false; };
+    const auto with_buckets = [](AgreementCase c, double bytes) {
+        c.bucket_bytes = bytes;
+        return c;
+    };
+    return {dense("fsdp_dp2", {dp(2, kFsdp)}),
+            dense("fsdp_dp4_bf16", {dp(4, kFsdp), ahead(0), bf16()}),
+            dense("fsdp_kept_dp2", {dp(2, kFsdp), kept, bf16(4)}),
+            dense("fsdp_in_groups_tp2_sliced", {dp(4, kFsdp), replicas(2), tp(2, true), qk_norm}),
+            dense("fsdp_each_by_itself", {dp(2, kFsdp), replicas(2)}),
+            dense("fsdp_gpt_recompute", {gpt, dp(2, kFsdp), recompute(true, true, true), ahead(3)}),
+            dense("fsdp_pp2_zb_h1", {dp(2, kFsdp), pp(2, models::ScheduleKind::kZbH1), bf16(4)}),
+            dense("fsdp_tp2_alone", {dp(1, kFsdp), tp(2)}),
+            with_buckets(dense("zero_2_dp2", {dp(2, kZero2)}), 1),
+            with_buckets(dense("zero_2_tp2_pp2_virtual",
+                               {dp(2, kZero2), tp(2), pp(2, models::ScheduleKind::kInterleaved1f1b, 2)}),
+                         900),
+            with_buckets(dense("zero_2_in_groups_pp2_zbv",
+                               {dp(4, kZero2), replicas(2), pp(2, models::ScheduleKind::kZbv, 2), bf16()}),
+                         900),
+            dense("ep_aware_in_groups", {dp(4, kEpAware), replicas(2)}),
+            mixture("fsdp_ep2_dp2", {dp(2, kFsdp), ep(2, kToAll, kFused), bf16()}),
+            mixture("fsdp_in_groups_ep2_dp2_tp2", {dp(2, kFsdp), replicas(2), ep(2, kGathered, kGrouped), tp(2)}),
+            mixture("fsdp_ep2_pp2", {dp(1, kFsdp), ep(2, kToAll, kLoop), pp(2, models::ScheduleKind::k1f1b)}),
+            with_buckets(mixture("zero_2_ep2_dp2_zb_h2",
+                                 {dp(2, kZero2), ep(2, kToAll, kGrouped), pp(2, models::ScheduleKind::kZbH2)}),
+                         1e6),
+            mixture("ep_aware_in_groups_ep2", {dp(2, kEpAware), replicas(2), ep(2, kToAll, kGrouped), bf16()})};
+}
+
 }  // namespace
 
 std::vector<AgreementCase> agreement_cases() {
     std::vector<AgreementCase> all = dense_cases();
-    for (const auto& more : {dispatch_cases(), mixture_cases(), context_cases(), overlapped_cases()}) {
+    for (const auto& more : {dispatch_cases(), mixture_cases(), context_cases(), overlapped_cases(), sharded_cases()}) {
         all.insert(all.end(), more.begin(), more.end());
     }
     return all;

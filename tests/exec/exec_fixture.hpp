@@ -15,6 +15,7 @@
 #include "exec/run/interpreter.hpp"
 #include "exec/state/optimizer.hpp"
 #include "exec/state/tensor_slices.hpp"
+#include "exec/state/unit_arrays.hpp"
 #include "exec/transport/in_process.hpp"
 #include "models/machine.hpp"
 
@@ -165,16 +166,28 @@ struct TestRank {
         rank = exec::make_rank(run, communicator, arena, optimizer, &routing);
         exec::initialise_rank(rank);
         for (const exec::Parameter& p : rank.table.dense) {
-            if (p.shape.size() == 1) {
-                exec::for_each_run(slice_of(p), 0, p.size, [&](std::size_t whole, std::size_t at, std::size_t count) {
-                    for (std::size_t i = 0; i < count; ++i) {
-                        const double value = 1 + 0.3 * std::sin(static_cast<double>(whole + i) + p.layer);
-                        rank.weights.dense[p.offset + at + i] = exec::stored<typename P::Value>(value);
-                    }
-                });
+            if (p.shape.size() == 1 && !rank.weights.sharded.dense) {
+                spread({&p, false, 0, p.size, 0});
+            }
+        }
+        for (const exec::TensorPart& part : shard_parts(rank)) {
+            if (part.parameter->shape.size() == 1 && rank.weights.sharded.dense) {
+                spread(part);
             }
         }
         rank.tokens = tokens_of(run, rank.coordinates, 0);
+    }
+
+    void spread(const exec::TensorPart& part) {
+        const exec::Parameter& p = *part.parameter;
+        const std::size_t place = weight_place(rank, part);
+        exec::for_each_run(
+            slice_of(p), part.begin, part.end, [&](std::size_t whole, std::size_t at, std::size_t count) {
+                for (std::size_t i = 0; i < count; ++i) {
+                    const double value = 1 + 0.3 * std::sin(static_cast<double>(whole + i) + p.layer);
+                    rank.weights.dense[place + at - part.begin + i] = exec::stored<typename P::Value>(value);
+                }
+            });
     }
 
     void step(schedule::Timeline* timeline = nullptr) {
@@ -193,12 +206,12 @@ void collect_gradients(const exec::Rank<P>& rank, Tensors& tensors) {
         const auto& gradients = part.is_expert ? rank.weights.experts_gradient : rank.weights.dense_gradient;
         std::vector<double>& tensor = tensors[p.name];
         tensor.resize(exec::elements_of(p.shape), 0.0);
-        exec::for_each_run(slice_of(p), part.begin, part.end,
-                           [&](std::size_t whole, std::size_t at, std::size_t count) {
-                               for (std::size_t i = 0; i < count; ++i) {
-                                   tensor[whole + i] = exec::real(gradients[p.offset + at + i]);
-                               }
-                           });
+        exec::for_each_run(
+            slice_of(p), part.begin, part.end, [&](std::size_t whole, std::size_t at, std::size_t count) {
+                for (std::size_t i = 0; i < count; ++i) {
+                    tensor[whole + i] = exec::real(gradients[gradient_place(rank, part) + at - part.begin + i]);
+                }
+            });
     }
 }
 

@@ -54,9 +54,26 @@ inline std::vector<models::Plan> layouts() {
     return plans;
 }
 
+/// With those whose gradients, or weights, are sharded as well.
+inline std::vector<models::Plan> layouts_and_sharded() {
+    std::vector<models::Plan> plans = layouts();
+    for (const models::OptimizerSharding optimizer :
+         {models::OptimizerSharding::kEpAware, models::OptimizerSharding::kZero2, models::OptimizerSharding::kFsdp}) {
+        for (const int replicas : {1, 2}) {
+            plans.push_back(plan_of(1, 4, 1, 1, optimizer));
+            plans.back().shard_replicas = replicas;
+            plans.push_back(plan_of(2, 2, 2, 2, optimizer));
+            plans.back().shard_replicas = replicas;
+            plans.back().reshard_after_forward = replicas == 1;
+        }
+    }
+    return plans;
+}
+
 inline std::string words_of(const models::Plan& p) {
     return "pp " + std::to_string(p.pp) + " dp " + std::to_string(p.dp) + " ep " + std::to_string(p.ep) + " tp " +
-           std::to_string(p.tp) + " " + to_string(p.optimizer);
+           std::to_string(p.tp) + " " + to_string(p.optimizer) +
+           (p.shard_replicas > 1 ? " in " + std::to_string(p.shard_replicas) + " groups" : "");
 }
 
 template <class P>

@@ -65,6 +65,11 @@ models::Plan steered(models::Plan plan, const std::string& format, Rng& rng) {
         plan.routing.kind = models::RoutingDistribution::kLearned;
     }
     plan.stage_layers.clear();
+    if (plan.optimizer != models::OptimizerSharding::kFsdp) {
+        plan.reshard_after_forward = true, plan.prefetch = 1;
+    }
+    plan.prefetch = mostly() ? 1 : plan.prefetch;
+    plan.shard_replicas = shards_in_groups(plan.optimizer) ? plan.shard_replicas : 1;
     return plan;
 }
 

@@ -225,10 +225,8 @@ TEST(Torchtitan, options_that_are_missing_or_not_understood_are_named) {
     };
     names("--parallelism.expert_tensor_parallel_degree=2", "parallelism.expert_tensor_parallel_degree");
     names("--training.local_batch_size=2", "training.local_batch_size");
-    names("--parallelism.data_parallel_replicate_degree=2", "parallelism.data_parallel_replicate_degree");
     names("--parallelism.pipeline_parallel_schedule=LoopedBFS", "parallelism.pipeline_parallel_schedule");
-    names("--parallelism.fsdp_reshard_after_forward=never", "parallelism.fsdp_reshard_after_forward");
-    names("--parallelism.pipeline_parallel_degree=2", "parallelism.fsdp_reshard_after_forward");
+    names("--parallelism.fsdp_reshard_after_forward=sometimes", "parallelism.fsdp_reshard_after_forward");
     names("--training.num_tokens_per_train_step=10000", "training.num_tokens_per_train_step");
     names("--training.enable_cpu_offload", "training.enable_cpu_offload");
     names("--parallelism.module_fqns_per_model_part=x", "parallelism.module_fqns_per_model_part");

@@ -345,5 +345,17 @@ TEST(Layout, grids_and_placements_that_cannot_be_are_refused) {
     EXPECT_NE(refusal(plan, machine, 12).find("micro_batch_size * micro_batches * data_parallel"), std::string::npos);
 }
 
+TEST(Layout, groups_that_shard_are_neighbours_and_replicas_are_as_far_apart_as_groups_are_long) {
+    // dp 4, ep 2, tp 2 in two groups: 16 ranks of a stage, of which the first 8 and the last 8 shard by themselves.
+    Plan plan = grid(1, 4, 2, 2, 2, 1);
+    plan.optimizer = OptimizerSharding::kFsdp;
+    plan.shard_replicas = 2;
+    const Layout layout = make_layout(plan, small_dragonfly(), 16);
+    EXPECT_EQ(groups_of(layout, GroupKind::kDenseShard, 0).front(), (std::vector<int>{0, 2, 4, 6}));
+    EXPECT_EQ(groups_of(layout, GroupKind::kExpertShard, 0).front(), (std::vector<int>{0, 4}));
+    EXPECT_EQ(groups_of(layout, GroupKind::kShardReplicas, 0).front(), (std::vector<int>{0, 8}));
+    EXPECT_EQ(groups_of(layout, GroupKind::kDenseShard, 0).back(), (std::vector<int>{9, 11, 13, 15}));
+}
+
 }  // namespace
 }  // namespace auspex::models

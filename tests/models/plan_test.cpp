@@ -55,7 +55,8 @@ TEST(Plan, every_key_of_a_file_is_read) {
     const Plan plan = parsed(
         R"({"source": "s", "dp": 3, "ep": 4, "etp": 2, "tp": 8, "pp": 5, "cp": 3, "virtual_stages": 2, "sequence_parallel": true,
         "micro_batch_size": 6, "micro_batches": 10, "schedule": "interleaved-1f1b", "recompute": ["expert", "norm"], "precision": "fp32",
-        "gradient_dtype": "bf16", "optimizer": "fsdp", "dispatch": "allgather-reducescatter", "expert_kernels": "loop",
+        "gradient_dtype": "bf16", "optimizer": "fsdp", "shard_replicas": 3, "reshard_after_forward": false, "prefetch": 0,
+        "dispatch": "allgather-reducescatter", "expert_kernels": "loop",
         "routing": {"zipf": 1.1}, "overlap": ["pp", "tp"], "rank_order": ["ep", "pp", "dp", "tp"], "placement": [7, 0, 3]})");
     EXPECT_EQ(plan.dp, 3);
     EXPECT_EQ(plan.ep, 4);
@@ -74,6 +75,9 @@ TEST(Plan, every_key_of_a_file_is_read) {
     EXPECT_EQ(plan.weight_bytes, 4);
     EXPECT_EQ(plan.gradient_bytes, 2);
     EXPECT_EQ(plan.optimizer, OptimizerSharding::kFsdp);
+    EXPECT_EQ(plan.shard_replicas, 3);
+    EXPECT_FALSE(plan.reshard_after_forward);
+    EXPECT_EQ(plan.prefetch, 0);
     EXPECT_EQ(plan.dispatch, Dispatch::kAllGatherReduceScatter);
     EXPECT_EQ(plan.expert_kernels, ExpertKernels::kLoop);
     EXPECT_EQ(plan.routing.kind, RoutingDistribution::kZipf);
@@ -93,7 +97,7 @@ TEST(Plan, words_print_as_they_are_read) {
     for (const char* word : {"gpipe", "1f1b"}) {
         EXPECT_STREQ(to_string(parsed(std::string(R"({"pp": 2, "schedule": ")") + word + "\"}").schedule), word);
     }
-    for (const char* word : {"replicated", "sharded", "ep-aware", "fsdp"}) {
+    for (const char* word : {"replicated", "sharded", "ep-aware", "zero-2", "fsdp"}) {
         EXPECT_STREQ(to_string(parsed(std::string(R"({"pp": 2, "optimizer": ")") + word + "\"}").optimizer), word);
     }
     for (const char* word : {"allgather-reducescatter", "alltoall"}) {
@@ -119,6 +123,11 @@ TEST(Plan, each_wrong_value_is_refused_with_its_place_and_what_is_allowed) {
         {R"({"pp": 2, "schedule": "interleaved-1f1b"})", "$.virtual_stages", "2 or more"},
         {R"({"pp": 2, "virtual_stages": 2})", "$.virtual_stages", "interleaved-1f1b"},
         {R"({"pp": 2, "optimizer": "zero-1"})", "$.optimizer", "\"ep-aware\""},
+        {R"({"dp": 2, "shard_replicas": 2})", "$.shard_replicas", "\"ep-aware\", \"zero-2\" or \"fsdp\""},
+        {R"({"dp": 2, "optimizer": "fsdp", "shard_replicas": 0})", "$.shard_replicas", "from 1"},
+        {R"({"dp": 2, "optimizer": "zero-2", "prefetch": 2})", "$.prefetch", "without \"optimizer\": \"fsdp\""},
+        {R"({"dp": 2, "optimizer": "fsdp", "prefetch": -1})", "$.prefetch", "from 0"},
+        {R"({"dp": 2, "reshard_after_forward": true})", "$.reshard_after_forward", "\"fsdp\""},
         {R"({"pp": 2, "dispatch": "hierarchical"})", "$.dispatch", "\"alltoall\""},
         {R"({"pp": 2, "expert_kernels": "cutlass"})", "$.expert_kernels", "\"fused\""},
         {R"({"pp": 2, "recompute": ["everything"]})", "$.recompute[0]", "\"attention\""},

@@ -127,6 +127,16 @@ inline models::Plan draw_plan(Rng& rng, bool overlap) {
         p.cp = 4, p.context = models::ContextParallel::kTwoLevel, p.context_all_to_all = 2;
     }
     p.dispatch = others.below(4) == 0 ? models::Dispatch::kHierarchical : p.dispatch;
+    if (p.optimizer == models::OptimizerSharding::kFsdp) {
+        p.optimizer = others.below(3) == 0 ? models::OptimizerSharding::kZero2 : p.optimizer;
+    }
+    if (p.optimizer == models::OptimizerSharding::kFsdp) {
+        p.reshard_after_forward = others.below(3) > 0;
+        p.prefetch = static_cast<int>(others.below(4));
+    }
+    if (shards_in_groups(p.optimizer) && others.below(3) == 0) {
+        p.shard_replicas = p.dp % 3 == 0 ? 3 : p.dp % 2 == 0 ? 2 : 1;
+    }
     return p;
 }
 

@@ -197,7 +197,17 @@ void write_plan(JsonWriter& json, const models::Plan& p) {
         json.member("post_validation", true);
     }
     json.member("gradient_dtype", p.gradient_bytes == sizeof(float) ? "fp32" : "bf16");
-    json.member("optimizer", to_string(p.optimizer)).member("dispatch", to_string(p.dispatch));
+    json.member("optimizer", to_string(p.optimizer));
+    if (p.shard_replicas > 1) {
+        json.member("shard_replicas", p.shard_replicas);
+    }
+    if (!p.reshard_after_forward) {
+        json.member("reshard_after_forward", false);
+    }
+    if (p.prefetch != models::Plan{}.prefetch) {
+        json.member("prefetch", p.prefetch);
+    }
+    json.member("dispatch", to_string(p.dispatch));
     json.member("expert_kernels", to_string(p.expert_kernels));
     write_list(json, "overlap", overlapped(p));
     static constexpr std::array<const char*, 4> kAxes{"dp", "pp", "ep", "tp"};

@@ -246,7 +246,7 @@ std::string read_shard(Rank<P>& rank, const std::optional<CheckpointReader>& rea
         store_state(rank, StateKind::kFirstMoment, part, values.of_kind(1));
         store_state(rank, StateKind::kSecondMoment, part, values.of_kind(2));
     }
-    if (sharding.is_sharded) {
+    if (sharding.is_sharded && !(experts ? rank.weights.sharded.experts : rank.weights.sharded.dense)) {
         Buffer<typename P::Value>& weights = experts ? rank.weights.experts : rank.weights.dense;
         for (const std::vector<std::size_t>& offsets : sharding.parts) {
             rank.communicator->all_gather(sharding.shard_group, weights.data(), offsets,

@@ -139,7 +139,7 @@ void weight_gradients(ExpertContext<P>& on) {
     const Buffer<typename P::Value>& rows = on.s.all_to_all && !on.sorts_arrivals() ? on.x.received : on.x.permuted;
     expert_weight_gradients(on.kernels, on.expert_shape(), rows.data(), std::as_const(on.x.product).data(),
                             std::as_const(on.x.d_rows).data(), std::as_const(on.x.d_gate_up).data(),
-                            on.rank.weights.experts_gradient.data() + on.slots.experts);
+                            gradients_from(on.rank, true, on.slots.experts));
     if (!on.current.has_waited()) {
         on.x.d_rows.reset();
         on.x.d_gate_up.reset();

@@ -100,7 +100,7 @@ struct ExpertContext : SublayerContext<P, FeedForwardTensors<P>> {
         return {s.local_experts, s.h, s.expert_inner, slots.expert_stride,
                 s.all_to_all ? x.arrival_offsets.data() : x.offsets.data()};
     }
-    [[nodiscard]] const V* expert_weights() const { return rank.weights.experts.data() + slots.experts; }
+    [[nodiscard]] const V* expert_weights() const { return weights_from(rank, true, slots.experts); }
     /// Rows that the rank's experts compute.
     [[nodiscard]] std::size_t computed_rows() const {
         return s.all_to_all ? x.received_experts.size() : static_cast<std::size_t>(x.offsets[s.local_experts]);

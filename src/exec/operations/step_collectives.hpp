@@ -20,14 +20,18 @@ struct StepCollective {
     [[nodiscard]] std::unique_ptr<PendingCollective> begin(Communicator& communicator) const;
 };
 
+/// Place in rank.buckets of the bucket, or unit, that an operation of a pass names.
+template <class P>
+[[nodiscard]] std::size_t bucket_of(const Rank<P>& rank, const CurrentOperation& current);
+
 /// Gradients of one array that the operation sums: those of its bucket, or all.
 template <class P>
 [[nodiscard]] FlatRange gradients_of(const Rank<P>& rank, const CurrentOperation& current, bool experts);
 
 /// The calls of kGradientEpAllReduce, kGradientReduceExperts, kGradientReduceDense, kParameterGatherExperts and
 /// kParameterGatherDense, one after another: sums of a bucket are one call, gathers one for each part that shards are
-/// cut from; a sum that the program repeats has one for each tensor. In a pass what the rank brings to a sum is checked
-/// first (check_contribution).
+/// cut from (in a pass, of its unit); a sum that the program repeats has one for each tensor. In a pass what the rank
+/// brings to a sum is checked first (check_contribution).
 template <class P>
 [[nodiscard]] std::vector<StepCollective> step_collectives(Rank<P>& rank, const CurrentOperation& current);
 

@@ -8,6 +8,7 @@
 #include "exec/operations/operations.hpp"
 #include "exec/operations/step_collectives.hpp"
 #include "exec/state/optimizer.hpp"
+#include "exec/state/unit_arrays.hpp"
 
 namespace auspex::exec {
 namespace {
@@ -76,12 +77,11 @@ void sum_over_tp(Rank<P>& rank, const CurrentOperation& current) {
         count += is_summed(p) ? p.size : 0;
     }
     Buffer<G> buffer(*rank.arena, schedule::MemoryLabel::kCommunication, count);
-    Buffer<G>& gradients = rank.weights.dense_gradient;
     const auto for_each_tensor = [&](const auto& copy) {
         G* at = buffer.data();
         for (const Parameter& p : rank.table.dense) {
             if (is_summed(p)) {
-                copy(gradients.data() + p.offset, at, p.size);
+                copy(gradients_from(rank, false, p.offset), at, p.size);
                 at += p.size;
             }
         }

@@ -3,6 +3,7 @@
 #include "exec/kernels/elementwise.hpp"
 #include "exec/kernels/gemm.hpp"
 #include "exec/operations/operations.hpp"
+#include "exec/state/unit_arrays.hpp"
 
 namespace auspex::exec {
 
@@ -30,11 +31,11 @@ template <class P>
 /// A weight of the dense array, and its gradient; null where the model has none.
 template <class P>
 [[nodiscard]] const typename P::Value* weight_at(const Rank<P>& rank, std::size_t slot) {
-    return slot == LayerSlots::kNone ? nullptr : rank.weights.dense.data() + slot;
+    return slot == LayerSlots::kNone ? nullptr : weights_from(rank, false, slot);
 }
 template <class P>
 [[nodiscard]] typename P::Gradient* gradient_at(Rank<P>& rank, std::size_t slot) {
-    return slot == LayerSlots::kNone ? nullptr : rank.weights.dense_gradient.data() + slot;
+    return slot == LayerSlots::kNone ? nullptr : gradients_from(rank, false, slot);
 }
 template <class P>
 [[nodiscard]] const LayerSlots& slots_of(const Rank<P>& rank, const CurrentOperation& current) {

@@ -8,6 +8,7 @@
 #include "exec/run/interpreter.hpp"
 #include "exec/state/optimizer.hpp"
 #include "exec/state/tensor_slices.hpp"
+#include "schedule/program/sharding.hpp"
 
 namespace auspex::exec {
 namespace {
@@ -52,9 +53,23 @@ void draw(const Parameter& parameter, std::uint64_t seed, double deviation, std:
     });
 }
 
+/// All weights of an array, or those of the shard that it holds.
 template <class P>
-void draw_weights(Rank<P>& rank, const std::vector<Parameter>& table, Buffer<typename P::Value>& weights) {
+void draw_weights(Rank<P>& rank, bool experts) {
     using Value = typename P::Value;
+    const std::vector<Parameter>& table = experts ? rank.table.experts : rank.table.dense;
+    Buffer<Value>& weights = experts ? rank.weights.experts : rank.weights.dense;
+    if (experts ? rank.weights.sharded.experts : rank.weights.sharded.dense) {
+        for (const TensorPart& part : shard_parts(rank)) {
+            if (part.is_expert == experts) {
+                draw(*part.parameter, rank.run->seed, rank.training().initial_deviation, part.begin, part.end,
+                     [&](std::size_t i, double value) {
+                         weights[part.in_shard + i - part.begin] = stored<Value>(value);
+                     });
+            }
+        }
+        return;
+    }
     for (const Parameter& p : table) {
         draw(p, rank.run->seed, rank.training().initial_deviation, 0, p.size,
              [&](std::size_t i, double value) { weights[p.offset + i] = stored<Value>(value); });
@@ -71,6 +86,15 @@ void draw_masters(Rank<P>& rank) {
     }
 }
 
+template <class P>
+ShardedArrays sharded_arrays(const Rank<P>& rank) {
+    const models::Plan& plan = rank.plan();
+    const bool dense = rank.communicator->size(schedule::shard_groups(plan, false).shard) > 1,
+               experts = rank.communicator->size(schedule::shard_groups(plan, true).shard) > 1;
+    const bool weights = schedule::shards_weights(plan), gradients = shards_gradients(plan.optimizer);
+    return {weights && dense, weights && experts, gradients && dense, gradients && experts};
+}
+
 }  // namespace
 
 template <class P>
@@ -82,13 +106,27 @@ void initialise_rank(Rank<P>& rank) {
     };
     const ParameterTable& table = rank.table;
     Weights<P>& w = rank.weights;
-    w.dense = Buffer<typename P::Value>(*rank.arena, schedule::MemoryLabel::kWeights, table.dense_size);
-    w.experts = Buffer<typename P::Value>(*rank.arena, schedule::MemoryLabel::kWeights, table.experts_size);
-    w.dense_gradient = gradients(table.dense_size);
-    w.experts_gradient = gradients(table.experts_size);
     *rank.optimizer = make_optimizer_state(rank);
-    draw_weights(rank, table.dense, w.dense);
-    draw_weights(rank, table.experts, w.experts);
+    w.sharded = sharded_arrays(rank);
+    const std::size_t dense = rank.optimizer->dense.size(), experts = rank.optimizer->experts.size();
+    w.dense = Buffer<typename P::Value>(*rank.arena, schedule::MemoryLabel::kWeights,
+                                        w.sharded.dense ? dense : table.dense_size);
+    w.experts = Buffer<typename P::Value>(*rank.arena, schedule::MemoryLabel::kWeights,
+                                          w.sharded.experts ? experts : table.experts_size);
+    w.dense_gradient = gradients(w.sharded.dense_gradient ? dense : table.dense_size);
+    w.experts_gradient = gradients(w.sharded.experts_gradient ? experts : table.experts_size);
+    if (shards_gradients(rank.plan().optimizer)) {
+        w.units.resize(rank.buckets.size());
+        if (splits_backward(rank.plan().schedule)) {  // gradients wait for a pass of their own
+            for (std::size_t i = 0; i < rank.buckets.size(); ++i) {
+                w.units[i].dense_gradient = gradients(rank.buckets[i].sums_dense ? rank.buckets[i].dense.size() : 0);
+                w.units[i].experts_gradient =
+                    gradients(rank.buckets[i].sums_experts ? rank.buckets[i].experts.size() : 0);
+            }
+        }
+    }
+    draw_weights(rank, false);
+    draw_weights(rank, true);
     if constexpr (std::is_same_v<typename P::Value, Bf16>) {
         draw_masters(rank);
     }

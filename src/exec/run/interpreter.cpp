@@ -9,6 +9,7 @@
 #include "exec/kernels/copies.hpp"
 #include "exec/run/background.hpp"
 #include "exec/run/expected_messages.hpp"
+#include "exec/run/pass_units.hpp"
 #include "exec/run/step_record.hpp"
 
 namespace auspex::exec {
@@ -88,13 +89,16 @@ void begin_pass(Rank<P>& rank, const schedule::Block& block, const schedule::Blo
 
 /// Waits for what the operation depends on, then runs it, or begins it where it runs beside what follows.
 template <class P>
-void play(Rank<P>& rank, const CurrentOperation& current, StepRecord<P>& record, BackgroundOperations<P>& background) {
+void play(Rank<P>& rank, const CurrentOperation& current, PassUnits<P>& units, StepRecord<P>& record,
+          BackgroundOperations<P>& background) {
     background.wait_for(current.op);
     if (schedule::runs_beside(rank.run->program, current.op)) {
         background.begin(current);
     } else {
         const Clock::time_point start = Clock::now();
+        units.before(current);
         record.count(current.op, false, [&] { run_operation(rank, current); });
+        units.after(current);
         record.add_span(current, start, Clock::now());
     }
     background.advance();
@@ -163,8 +167,9 @@ void run_step(Rank<P>& rank, schedule::Timeline* timeline, Clock::time_point epo
             rank.running.g = std::move(rank.passes.at({block.chunk, use.micro_batch}).gradient);
         }
         background.begin_block(block);
+        PassUnits<P> units(rank, block);
         for (const schedule::Operation& op : program.operations_of(block)) {
-            play(rank, operation_of(rank, op, block, use), record, background);
+            play(rank, operation_of(rank, op, block, use), units, record, background);
             expected.after(op);
             if (rank.after_operation) {
                 rank.after_operation(op);

@@ -9,6 +9,8 @@
 #include "exec/kernels/call_record.hpp"
 #include "exec/kernels/elementwise.hpp"
 #include "exec/state/tensor_slices.hpp"
+#include "exec/state/unit_arrays.hpp"
+#include "schedule/program/sharding.hpp"
 
 namespace auspex::exec {
 namespace {
@@ -18,17 +20,16 @@ template <class P>
 void update_part(Rank<P>& rank, const AdamW& adam, const TensorPart& part) {
     OptimizerState<P>& state = *rank.optimizer;
     const bool expert = part.is_expert;
-    const std::size_t flat = part.parameter->offset + part.begin;
     const std::size_t in_shard = part.in_shard;
     auto& weights = expert ? rank.weights.experts : rank.weights.dense;
     const auto& gradients = expert ? rank.weights.experts_gradient : rank.weights.dense_gradient;
     auto& m = expert ? state.experts_m : state.dense_m;
     auto& v = expert ? state.experts_v : state.dense_v;
     auto& master = expert ? state.experts_master : state.dense_master;
-    update<P>(adam, gradients.span().subspan(flat, part.size()), m.span().subspan(in_shard, part.size()),
-              v.span().subspan(in_shard, part.size()),
+    update<P>(adam, gradients.span().subspan(gradient_place(rank, part), part.size()),
+              m.span().subspan(in_shard, part.size()), v.span().subspan(in_shard, part.size()),
               master.empty() ? std::span<float>{} : master.span().subspan(in_shard, part.size()),
-              weights.span().subspan(flat, part.size()));
+              weights.span().subspan(weight_place(rank, part), part.size()));
 }
 
 }  // namespace
@@ -81,23 +82,23 @@ Sharding sharding_of(const Rank<P>& rank, bool experts) {
         s.replica = communicator.group_rank(group);
         return s;
     };
-    const models::OptimizerSharding optimizer = rank.plan().optimizer;
+    const schedule::ShardGroups groups = schedule::shard_groups(rank.plan(), experts);
     Sharding s;
-    if (optimizer == models::OptimizerSharding::kReplicated) {
+    if (!groups.is_sharded) {
         s.parts = {{0, experts ? rank.table.experts_size : rank.table.dense_size}};
-        return with_replicas(s, experts ? models::GroupKind::kExpertDp : models::GroupKind::kDenseDp);
+        return with_replicas(s, groups.shard);
     }
-    AUSPEX_CHECK(optimizer != models::OptimizerSharding::kFsdp, "fsdp is not bound");
-    const bool sharded = optimizer == models::OptimizerSharding::kSharded;
     s.is_sharded = true;
-    s.shard_group = experts   ? models::GroupKind::kExpertDp
-                    : sharded ? models::GroupKind::kDenseDpOuter
-                              : models::GroupKind::kDenseDp;
+    s.shard_group = groups.shard;
     for (const FlatRange range : ranges_to_cut(rank, experts)) {
         s.parts.push_back(shard_offsets(range, communicator.size(s.shard_group)));
     }
     s.shard_index = static_cast<std::size_t>(communicator.group_rank(s.shard_group));
-    return sharded && !experts ? with_replicas(s, models::GroupKind::kDenseDpInner) : s;
+    const bool is_plain = rank.plan().optimizer == models::OptimizerSharding::kSharded;
+    if (is_plain && !experts) {
+        return with_replicas(s, models::GroupKind::kDenseDpInner);
+    }
+    return groups.replicas ? with_replicas(s, *groups.replicas) : s;
 }
 
 template <class P>
@@ -161,7 +162,7 @@ double shard_square_sum(const Rank<P>& rank) {
             continue;
         }
         const auto& all = part.is_expert ? rank.weights.experts_gradient : rank.weights.dense_gradient;
-        const double squares = square_sum(part.size(), all.data() + part.parameter->offset + part.begin);
+        const double squares = square_sum(part.size(), all.data() + gradient_place(rank, part));
         sum += squares / replicas[part.is_expert ? 1 : 0] / (part.parameter->whole_on_tp ? rank.plan().tp : 1);
     }
     return sum;

@@ -67,10 +67,26 @@ struct ParameterTable {
 /// The dense ones, then the experts'.
 [[nodiscard]] std::vector<const Parameter*> all_tensors(const ParameterTable& table);
 
+/// A bucket of the two arrays, whole: weights gathered for a pass, gradients until they are summed. Empty where they
+/// are not there.
+template <class P>
+struct UnitTensors {
+    Buffer<typename P::Value> dense, experts;
+    Buffer<typename P::Gradient> dense_gradient, experts_gradient;
+};
+
+/// Which arrays have the elements of the rank's shard alone, one piece behind the other (Shard).
+struct ShardedArrays {
+    bool dense = false, experts = false;
+    bool dense_gradient = false, experts_gradient = false;
+};
+
 template <class P>
 struct Weights {
     Buffer<typename P::Value> dense, experts;
     Buffer<typename P::Gradient> dense_gradient, experts_gradient;
+    ShardedArrays sharded;
+    std::vector<UnitTensors<P>> units;  ///< as Rank::buckets
 };
 
 }  // namespace auspex::exec

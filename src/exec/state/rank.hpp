@@ -101,7 +101,7 @@ template <class P>
     rank.shapes = rank_shapes(run.workload, run.plan);
     rank.context = context_place(run.workload, run.plan, rank.shapes, rank.coordinates.cp);
     rank.table = parameter_table(run.workload, run.plan, rank.coordinates);
-    rank.buckets = reduction_buckets(run.workload, run.plan, run.stack, rank.table, rank.coordinates.stage);
+    rank.buckets = reduction_buckets(run.workload, run.plan, run.stack, run.layout, rank.table, rank.coordinates.stage);
     return rank;
 }
 

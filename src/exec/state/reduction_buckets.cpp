@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/error.hpp"
+#include "schedule/program/sharding.hpp"
 
 namespace auspex::exec {
 namespace {
@@ -43,14 +44,18 @@ FlatRange range_of(const std::vector<Parameter>& tensors, const ParameterTable& 
 }  // namespace
 
 std::vector<ReductionBucket> reduction_buckets(const models::Workload& workload, const models::Plan& plan,
-                                               const models::Stack& stack, const ParameterTable& table, int stage) {
+                                               const models::Stack& stack, const models::Layout& layout,
+                                               const ParameterTable& table, int stage) {
     std::vector<ReductionBucket> buckets;
     for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
         const int v = schedule::virtual_stage_of(plan, chunk, stage);
         const schedule::LayerRange layers = schedule::layers_of(workload, plan, v);
         for (const schedule::GradientBucket& bucket : schedule::gradient_buckets(workload, plan, stack, v)) {
+            const schedule::SummedParts summed = shards_gradients(plan.optimizer)
+                                                     ? schedule::summed_parts(plan, layout, bucket.parameters)
+                                                     : schedule::SummedParts{};
             buckets.push_back({chunk, bucket.first, bucket.last - 1, range_of(table.dense, table, layers, bucket),
-                               range_of(table.experts, table, layers, bucket)});
+                               range_of(table.experts, table, layers, bucket), summed.dense, summed.experts});
         }
     }
     return buckets;

@@ -19,11 +19,12 @@ struct ReductionBucket {
     int chunk = 0;
     int first_unit = 0, last_unit = 0;  ///< the last one included: Operation::unit
     FlatRange dense, experts;
+    bool sums_dense = false, sums_experts = false;  ///< schedule::summed_parts, where gradients are sharded
 };
 /// Those of a rank, chunk after chunk; together they are the two arrays, without overlap. None where all gradients are
 /// summed behind the last pass.
 [[nodiscard]] std::vector<ReductionBucket> reduction_buckets(const models::Workload& workload, const models::Plan& plan,
-                                                             const models::Stack& stack, const ParameterTable& table,
-                                                             int stage);
+                                                             const models::Stack& stack, const models::Layout& layout,
+                                                             const ParameterTable& table, int stage);
 
 }  // namespace auspex::exec

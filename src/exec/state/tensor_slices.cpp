@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "exec/state/sharding.hpp"
+#include "exec/state/unit_arrays.hpp"
 
 namespace auspex::exec {
 namespace {
@@ -98,19 +99,20 @@ void copy_state(const Rank<P>& rank, StateKind kind, const TensorPart& part, std
     AUSPEX_CHECK(to.size() == part.size(), "a number for every element");
     const OptimizerState<P>& state = *rank.optimizer;
     const bool expert = part.is_expert;
-    const std::size_t flat = part.parameter->offset + part.begin;
     const auto moment = [&](const Buffer<float>& buffer) { copy_reals(buffer.data() + part.in_shard, to); };
     switch (kind) {
         case StateKind::kFirstMoment: moment(expert ? state.experts_m : state.dense_m); break;
         case StateKind::kSecondMoment: moment(expert ? state.experts_v : state.dense_v); break;
         case StateKind::kGradient:
-            copy_reals((expert ? rank.weights.experts_gradient : rank.weights.dense_gradient).data() + flat, to);
+            copy_reals((expert ? rank.weights.experts_gradient : rank.weights.dense_gradient).data() +
+                           gradient_place(rank, part),
+                       to);
             break;
         case StateKind::kWeight:
             if constexpr (std::is_same_v<typename P::Value, Bf16>) {
                 moment(expert ? state.experts_master : state.dense_master);
             } else {
-                copy_reals((expert ? rank.weights.experts : rank.weights.dense).data() + flat, to);
+                copy_reals((expert ? rank.weights.experts : rank.weights.dense).data() + weight_place(rank, part), to);
             }
             break;
     }
@@ -123,9 +125,23 @@ void store_state(Rank<P>& rank, StateKind kind, const TensorPart& part, std::spa
     OptimizerState<P>& state = *rank.optimizer;
     const bool expert = part.is_expert;
     const std::size_t flat = part.parameter->offset + part.begin;
+    const std::vector<Shard::Piece>& pieces = (expert ? state.experts : state.dense).pieces;
+    const auto for_each_common = [&](const auto& copy) {  // elements of `from` that lie in the shard
+        for (const Shard::Piece& piece : pieces) {
+            const std::size_t begin = std::max(flat, piece.range.begin),
+                              end = std::min(flat + part.size(), piece.range.end);
+            if (begin < end) {
+                copy(from.subspan(begin - flat, end - begin), piece.in_shard + (begin - piece.range.begin));
+            }
+        }
+    };
     if (kind == StateKind::kWeight) {
-        Value* weights = (expert ? rank.weights.experts : rank.weights.dense).data() + flat;
-        std::transform(from.begin(), from.end(), weights, [](float value) { return stored<Value>(value); });
+        Buffer<Value>& weights = expert ? rank.weights.experts : rank.weights.dense;
+        const auto store = [&](std::span<const float> values, std::size_t at) {
+            std::ranges::transform(values, weights.data() + at, [](float value) { return stored<Value>(value); });
+        };
+        (expert ? rank.weights.sharded.experts : rank.weights.sharded.dense) ? for_each_common(store)
+                                                                             : store(from, flat);
         if constexpr (!std::is_same_v<Value, Bf16>) {
             return;
         }
@@ -134,14 +150,7 @@ void store_state(Rank<P>& rank, StateKind kind, const TensorPart& part, std::spa
                         : kind == StateKind::kFirstMoment ? expert ? state.experts_m : state.dense_m
                         : expert                          ? state.experts_v
                                                           : state.dense_v;
-    for (const Shard::Piece& piece : (expert ? state.experts : state.dense).pieces) {
-        const std::size_t begin = std::max(flat, piece.range.begin),
-                          end = std::min(flat + part.size(), piece.range.end);
-        if (begin < end) {
-            std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(begin - flat), end - begin,
-                        to.data() + piece.in_shard + (begin - piece.range.begin));
-        }
-    }
+    for_each_common([&](std::span<const float> values, std::size_t at) { std::ranges::copy(values, to.data() + at); });
 }
 
 #define AUSPEX_INSTANTIATE(P)                                                                    \

@@ -204,7 +204,11 @@ class Reader {
         if (config_.zero_stage == 3 && (plan_.pp > 1 || has_experts_)) {
             refuse_key("zero_optimization.stage", plan_.pp > 1 ? "3 with a pipeline" : "3 with experts", "0 or 1");
         }
+        if (config_.zero_stage == 2 && plan_.pp > 1) {
+            refuse_key("zero_optimization.stage", "2 with a pipeline", "0 or 1");
+        }
         plan_.optimizer = config_.zero_stage == 3   ? OptimizerSharding::kFsdp
+                          : config_.zero_stage == 2 ? OptimizerSharding::kZero2
                           : config_.zero_stage == 0 ? OptimizerSharding::kReplicated
                           : plan_.ep > 1            ? OptimizerSharding::kEpAware
                                                     : OptimizerSharding::kSharded;

@@ -91,9 +91,6 @@ void read_zero(const JsonValue& section, DeepSpeedConfig& config) {
         kZeroPassedOver);
     const JsonValue stage = section.at("stage");
     config.zero_stage = static_cast<int>(stage.as_integer(0, 3));
-    if (config.zero_stage == 2) {
-        stage.fail("0, 1 or 3: gradients that are sharded beside states are no plan's");
-    }
     if (const auto overlap = section.find("overlap_comm")) {
         config.overlaps = overlap->as_bool();
     } else {

@@ -70,6 +70,7 @@ class Writer {
         using models::OptimizerSharding;
         return plan_.optimizer == OptimizerSharding::kReplicated ? 0
                : plan_.optimizer == OptimizerSharding::kFsdp     ? 3
+               : plan_.optimizer == OptimizerSharding::kZero2    ? 2
                                                                  : 1;
     }
 
@@ -133,6 +134,10 @@ class Writer {
         out_.require(!is_fsdp || (plan_.pp == 1 && workload_.num_experts == 0), "optimizer",
                      plan_.pp > 1 ? "\"fsdp\" with a pipeline" : "\"fsdp\" with experts",
                      "\"sharded\", \"ep-aware\" or \"replicated\"");
+        out_.require(plan_.optimizer != OptimizerSharding::kZero2 || plan_.pp == 1, "optimizer",
+                     "\"zero-2\" with a pipeline", "\"sharded\", \"ep-aware\" or \"replicated\"");
+        out_.require_one_shard_group();
+        out_.require_plain_gathers();
         const bool others = plan_.overlap_tp || plan_.overlap_ep || plan_.overlap_pp;
         out_.require(!others, "overlap", "\"tp\", \"ep\" or \"pp\"", "no such word, or \"dp\",");
         out_.require(!plan_.overlap_dp || (plan_.pp == 1 && plan_.optimizer != OptimizerSharding::kReplicated),

@@ -230,14 +230,21 @@ class Reader {
         if (is_fsdp) {
             static_cast<void>(in_.has("--no-gradient-accumulation-fusion"));  // it asks for it
         }
-        if (is_fsdp && strategy != "optim_grads_params") {
+        if (is_fsdp && strategy != "optim_grads_params" && strategy != "optim_grads") {
             in_.refuse("--data-parallel-sharding-strategy", "\"" + strategy + "\"",
-                       "optim_grads_params with --use-megatron-fsdp");
+                       "optim_grads or optim_grads_params with --use-megatron-fsdp");
         }
-        plan_.optimizer = is_fsdp        ? OptimizerSharding::kFsdp
-                          : !is_sharded  ? OptimizerSharding::kReplicated
-                          : plan_.ep > 1 ? OptimizerSharding::kEpAware
-                                         : OptimizerSharding::kSharded;
+        plan_.shard_replicas = in_.number("--num-distributed-optimizer-instances", 1);
+        if (plan_.shard_replicas > 1 && !is_fsdp && !is_sharded) {
+            in_.refuse("--num-distributed-optimizer-instances", std::to_string(plan_.shard_replicas),
+                       "1 without --use-distributed-optimizer");
+        }
+        // One way to shard when no expert is split over ranks; groups are those of the second name.
+        const bool in_groups = plan_.ep > 1 || plan_.shard_replicas > 1;
+        plan_.optimizer = is_fsdp ? strategy == "optim_grads" ? OptimizerSharding::kZero2 : OptimizerSharding::kFsdp
+                          : !is_sharded ? OptimizerSharding::kReplicated
+                          : in_groups   ? OptimizerSharding::kEpAware
+                                        : OptimizerSharding::kSharded;
     }
 
     void read_experts() {

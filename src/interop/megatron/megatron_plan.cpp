@@ -201,13 +201,20 @@ class Writer {
             case models::OptimizerSharding::kEpAware:
                 out_.add_switch("--use-distributed-optimizer", "optimizer");
                 break;
+            case models::OptimizerSharding::kZero2:
             case models::OptimizerSharding::kFsdp:
                 out_.add_switch("--use-megatron-fsdp", "optimizer");
                 out_.add_switch("--use-distributed-optimizer", "optimizer");
                 out_.add("--ckpt-format", "fsdp_dtensor", "optimizer");
                 out_.add_switch("--no-gradient-accumulation-fusion", "optimizer");
-                out_.add("--data-parallel-sharding-strategy", "optim_grads_params", "optimizer");
+                out_.add("--data-parallel-sharding-strategy",
+                         plan_.optimizer == models::OptimizerSharding::kZero2 ? "optim_grads" : "optim_grads_params",
+                         "optimizer");
                 break;
+        }
+        out_.require_plain_gathers();
+        if (plan_.shard_replicas > 1) {
+            out_.add("--num-distributed-optimizer-instances", plan_.shard_replicas, "shard_replicas");
         }
     }
 
@@ -289,7 +296,7 @@ namespace {
 
 /// What Megatron-LM asserts of it: 1 with tp or cp, but not with its FSDP, nor where expert communication overlaps.
 Setting connections(const models::Plan& plan) {
-    const bool is_fsdp = plan.optimizer == models::OptimizerSharding::kFsdp;
+    const bool is_fsdp = shards_gradients(plan.optimizer);
     const char* const name = "CUDA_DEVICE_MAX_CONNECTIONS";
     if (is_fsdp || plan.overlap_ep) {
         return {name, "32",

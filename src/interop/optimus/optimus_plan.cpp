@@ -110,8 +110,10 @@ class Writer {
 
     void write_optimizer() {
         using models::OptimizerSharding;
-        out_.require(plan_.optimizer != OptimizerSharding::kFsdp, "optimizer", "\"fsdp\"",
+        out_.require(!shards_gradients(plan_.optimizer), "optimizer",
+                     std::string("\"") + to_string(plan_.optimizer) + "\"",
                      "\"replicated\", \"sharded\" or \"ep-aware\"");
+        out_.require_one_shard_group();
         add_choice("USE_PT_OPTIMIZER", false, "optimizer");
         add_choice("USE_OM_OPTIMIZER", plan_.optimizer == OptimizerSharding::kReplicated, "optimizer");
         add_choice("USE_OM_SHARDED_OPTIMIZER", plan_.optimizer == OptimizerSharding::kSharded, "optimizer");

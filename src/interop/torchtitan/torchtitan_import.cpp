@@ -111,19 +111,12 @@ class Reader {
         const std::string reshard =
             in_.one_of("parallelism.fsdp_reshard_after_forward", {"default", "always", "never"});
         const bool shards_something = shards > 1 || plan_.cp > 1;
-        if (replicas > 1 && shards_something) {
-            in_.refuse("parallelism.data_parallel_replicate_degree",
-                       std::to_string(replicas) + " beside " + std::to_string(shards) + " shards and cp " +
-                           std::to_string(plan_.cp),
-                       "1: replicas of shards are no plan's");
-        }
-        const bool is_sharded = replicas == 1 && (shards_something || reshard == "always");
-        if (is_sharded && (reshard == "never" || (reshard == "default" && plan_.pp > 1))) {
-            in_.refuse("parallelism.fsdp_reshard_after_forward",
-                       "\"" + reshard + "\"" + (plan_.pp > 1 ? " with a pipeline" : ""),
-                       "\"always\": weights that stay gathered are no plan's");
-        }
+        const bool is_sharded = shards_something || reshard != "default";
         plan_.optimizer = is_sharded ? models::OptimizerSharding::kFsdp : models::OptimizerSharding::kReplicated;
+        if (is_sharded) {
+            plan_.shard_replicas = replicas;
+            plan_.reshard_after_forward = reshard == "always" || (reshard == "default" && plan_.pp == 1);
+        }
     }
 
     void read_pipeline() {

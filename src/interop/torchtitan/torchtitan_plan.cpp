@@ -78,9 +78,18 @@ class Writer {
                          ", ep " + std::to_string(plan_.ep),
                      "\"fsdp\": weights are sharded over cp, and those of experts over what ep leaves of tp and cp,");
         const int data_parallel = data_parallel_of(plan_);
-        out_.add("parallelism.data_parallel_replicate_degree", is_sharded ? 1 : data_parallel, "optimizer");
-        out_.add("parallelism.data_parallel_shard_degree", is_sharded ? data_parallel : 1, "optimizer");
-        add_word("parallelism.fsdp_reshard_after_forward", is_sharded ? "always" : "default", "optimizer");
+        const int replicas = is_sharded ? plan_.shard_replicas : data_parallel;
+        out_.require(data_parallel % replicas == 0, "shard_replicas", std::to_string(replicas),
+                     "a divisor of the " + std::to_string(data_parallel) + " data-parallel ranks, cp apart,");
+        out_.require_one_gathered_ahead();
+        out_.add("parallelism.data_parallel_replicate_degree", replicas,
+                 is_sharded && replicas > 1 ? "shard_replicas" : "optimizer");
+        out_.add("parallelism.data_parallel_shard_degree", data_parallel / replicas, "optimizer");
+        add_word("parallelism.fsdp_reshard_after_forward",
+                 !is_sharded                   ? "default"
+                 : plan_.reshard_after_forward ? "always"
+                                               : "never",
+                 plan_.reshard_after_forward ? "optimizer" : "reshard_after_forward");
         out_.add("parallelism.tensor_parallel_degree", plan_.tp, "tp");
         add_truth("parallelism.enable_sequence_parallel", plan_.sequence_parallel, "sequence_parallel");
         out_.add("parallelism.context_parallel_degree", plan_.cp, "cp");

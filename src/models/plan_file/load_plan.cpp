@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "models/plan_file/read_placement.hpp"
+#include "models/plan_file/read_sharding.hpp"
 #include "models/routing/trace.hpp"
 
 namespace auspex::models {
@@ -144,12 +145,6 @@ void read_recomputation(const JsonValue& root, Plan& plan) {
 }
 
 void read_choices(const JsonValue& root, Plan& plan) {
-    if (const auto value = root.find("optimizer")) {
-        constexpr OptimizerSharding kKinds[] = {OptimizerSharding::kReplicated, OptimizerSharding::kSharded,
-                                                OptimizerSharding::kEpAware, OptimizerSharding::kZero2,
-                                                OptimizerSharding::kFsdp};
-        plan.optimizer = kKinds[value->as_one_of({"replicated", "sharded", "ep-aware", "zero-2", "fsdp"})];
-    }
     if (const auto value = root.find("dispatch")) {
         constexpr Dispatch kKinds[] = {Dispatch::kAllGatherReduceScatter, Dispatch::kAllToAll, Dispatch::kHierarchical};
         plan.dispatch = kKinds[value->as_one_of({"allgather-reducescatter", "alltoall", "hierarchical-alltoall"})];
@@ -262,6 +257,9 @@ Plan load_plan(const JsonDocument& document) {
                      "fp8",
                      "gradient_dtype",
                      "optimizer",
+                     "shard_replicas",
+                     "reshard_after_forward",
+                     "prefetch",
                      "dispatch",
                      "expert_kernels",
                      "routing",
@@ -280,6 +278,7 @@ Plan load_plan(const JsonDocument& document) {
     read_schedule(root, plan);
     read_stages(root, plan);
     read_precision(root, plan);
+    read_sharding(root, plan);
     read_choices(root, plan);
     read_routing(root, plan);
     read_rank_order(root, plan);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "models/context/dealt_tokens.hpp"
+#include "schedule/program/sharding.hpp"
 
 namespace auspex::schedule {
 namespace {
@@ -100,11 +101,13 @@ void check_choices(Findings& found, const models::Workload& w, const models::Pla
               "an update before the norm of all gradients is not bound");
     found.add(p.dispatch == models::Dispatch::kHierarchical && p.ep > 1, OpKind::kTokenCommunication,
               "hierarchical dispatch is not bound");
-    found.add(p.optimizer == models::OptimizerSharding::kFsdp, OpKind::kParameterGatherDense, "fsdp is not bound");
     const std::string beside = " beside compute is not bound";
-    found.add(w.tied_embeddings && stage_of(p, last_virtual_stage_of(p)) > 0 && reduces_buckets(p, stack),
-              OpKind::kTiedEmbeddingAllReduce,
+    found.add(tied_copy_parameters(w, p) > 0 && sums_in_passes(p, stack), OpKind::kTiedEmbeddingAllReduce,
               "tied embeddings on two stages are not bound where gradients are summed in buckets");
+    found.add(has_one_table(w, p) && p.pp > 1 && shards_gradients(p.optimizer), OpKind::kLmHead,
+              "a table for both ends is not bound on two chunks of a stage where gradients are sharded");
+    found.add(p.overlap_dp && shards_gradients(p.optimizer), OpKind::kGradientReduceDense,
+              "the sum of sharded gradients" + beside);
     found.add(p.overlap_tp, p.sequence_parallel ? OpKind::kTpReduceScatter : OpKind::kTpAllReduce,
               "overlap of tp" + beside);
     found.add(p.overlap_ep, OpKind::kTokenCommunication, "overlap of ep" + beside);
@@ -121,9 +124,7 @@ bool is_bound(const Operation& op, const Block& block) {
         case OpKind::kPredictionInput:
         case OpKind::kRouterBiasUpdate:
         case OpKind::kCount: return false;
-        case OpKind::kTiedEmbeddingAllReduce:
-        case OpKind::kParameterGatherExperts:
-        case OpKind::kParameterGatherDense: return block.kind == BlockKind::kOptimizer;
+        case OpKind::kTiedEmbeddingAllReduce: return block.kind == BlockKind::kOptimizer;
         case OpKind::kEmbedding:
         case OpKind::kAttentionNorm:
         case OpKind::kQkvProjection:
@@ -177,6 +178,8 @@ bool is_bound(const Operation& op, const Block& block) {
         case OpKind::kGradientNorm:
         case OpKind::kGradientNormAllReduce:
         case OpKind::kOptimizerUpdate:
+        case OpKind::kParameterGatherExperts:
+        case OpKind::kParameterGatherDense:
         case OpKind::kWorldAllReduce:
         case OpKind::kStepHost: return true;
     }

@@ -63,4 +63,7 @@ struct LocalShapes {
 [[nodiscard]] bool message_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls);
 [[nodiscard]] bool step_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls);
 
+/// Of a kernel with which the gradients of a bucket begin: tensors cleared before it; else none.
+[[nodiscard]] std::vector<models::CpuCall> cleared_gradients(const LocalShapes& z, const Operation& op);
+
 }  // namespace auspex::schedule

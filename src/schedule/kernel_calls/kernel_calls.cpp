@@ -124,6 +124,8 @@ OperationCalls kernel_calls(const models::Workload& workload, const models::Plan
                        feed_forward_calls(z, op, calls) || expert_calls(z, op, calls) || head_calls(z, op, calls) ||
                        tp_calls(z, op, calls) || message_calls(z, op, calls) || step_calls(z, op, calls);
     AUSPEX_CHECK(known, "an operation that the trainer runs");
+    const std::vector<models::CpuCall> cleared = cleared_gradients(z, op);
+    calls.before.insert(calls.before.begin(), cleared.begin(), cleared.end());
     constexpr double kBlocks = 2;
     calls.before.insert(calls.before.begin(), flat_call(models::CpuKernel::kOperation, kBlocks));
     return calls;

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "schedule/kernel_calls/call_lists.hpp"
-#include "schedule/program/gradient_buckets.hpp"
+#include "schedule/program/sharding.hpp"
 
 namespace auspex::schedule {
 namespace {
@@ -64,11 +64,14 @@ models::CpuCall cold_call(models::CpuKernel kernel, double columns, double bytes
     return call;
 }
 
-/// One call for each of the two arrays that is not empty.
-std::vector<models::CpuCall> over_gradients(const StageParameters& p, const models::Plan& plan,
-                                            models::CpuKernel kernel, double columns_per_element) {
+/// One call for each of the two arrays of gradients that is not empty: all of the stage's, or a rank's shards.
+std::vector<models::CpuCall> over_gradients(const models::Workload& workload, const models::Plan& plan,
+                                            const models::Layout& layout, int stage, models::CpuKernel kernel,
+                                            double columns_per_element) {
+    const StageParameters p = stage_parameters(workload, plan, stage);
+    const OptimizerShards n = shards_gradients(plan.optimizer) ? optimizer_shards(plan, layout) : OptimizerShards{};
     std::vector<models::CpuCall> calls;
-    for (const double elements : {p.dense, p.experts}) {
+    for (const double elements : {p.dense / n.dense, p.experts / n.experts}) {
         if (elements > 0) {
             calls.push_back(cold_call(kernel, elements * columns_per_element, elements * plan.gradient_bytes));
         }
@@ -81,7 +84,7 @@ struct SummedUnits {
     int virtual_stage = 0, first = 0, last = 0;
 };
 
-/// All units of the stage's virtual stages, or those of the operation's bucket.
+/// All units of the stage's virtual stages, or those of the operation's bucket (a kernel's: with which it begins).
 std::vector<SummedUnits> units_summed(const LocalShapes& z, const Operation& op) {
     const models::Plan& plan = z.s.plan;
     std::vector<SummedUnits> list;
@@ -92,8 +95,9 @@ std::vector<SummedUnits> units_summed(const LocalShapes& z, const Operation& op)
             list.push_back({v, 0, unit_of_embedding(layers) + 1});
             continue;
         }
+        const bool is_of_head = op.comm == CommKind::kNone ? op.kind != OpKind::kEmbedding : op.unit == kUnitOfHead;
         const bool is_here = op.layer >= 0 ? op.layer >= layers.first && op.layer < layers.last
-                                           : v == (op.unit == kUnitOfHead ? last_virtual_stage_of(plan) : 0);
+                                           : v == (is_of_head ? last_virtual_stage_of(plan) : 0);
         for (const GradientBucket& bucket : gradient_buckets(z.s.workload, plan, z.s.stack, v)) {
             if (is_here && bucket.last == op.unit + 1) {
                 list.push_back({v, bucket.first, bucket.last});
@@ -138,12 +142,59 @@ std::vector<models::CpuCall> copies_of_summed_tensors(const LocalShapes& z, cons
     return calls;
 }
 
-/// What a rank brings to a sum in a pass is looked at before it leaves; the dense part once, where it is summed over ep
-/// first.
+/// The bucket of a sum in a pass, or of a kernel with which its gradients begin.
+StageParameters bucket_of(const LocalShapes& z, const Operation& op) {
+    for (const SummedUnits& units : units_summed(z, op)) {
+        for (const GradientBucket& bucket : gradient_buckets(z.s.workload, z.s.plan, z.s.stack, units.virtual_stage)) {
+            if (bucket.last == op.unit + 1) {
+                return bucket.parameters;
+            }
+        }
+    }
+    return {};
+}
+
+/// Where gradients are sharded the last sum of a bucket's part is behind what the rank's shard of it is added to its
+/// own by. Where they wait for a pass of their own the bucket is cleared for the next micro-batch.
+std::vector<models::CpuCall> addition_of_shard(const LocalShapes& z, const Operation& op) {
+    const models::Plan& plan = z.s.plan;
+    if (op.unit < 0 || !shards_gradients(plan.optimizer)) {
+        return {};
+    }
+    const bool experts = op.kind == OpKind::kGradientReduceExperts, over_tp = op.kind == OpKind::kGradientTpAllReduce;
+    const ShardGroups groups = shard_groups(plan, experts);
+    const int shards = group_size(z.layout, groups.shard);
+    const bool is_last = groups.replicas ? op.group == *groups.replicas : !over_tp || shards == 1;
+    if (!is_last) {
+        return {};
+    }
+    const StageParameters bucket = bucket_of(z, op);
+    const double whole = experts ? bucket.experts : bucket.dense, own = whole / shards;
+    std::vector<models::CpuCall> calls{cold_call(models::CpuKernel::kAdd, own, own * z.g)};
+    if (splits_backward(plan.schedule)) {
+        calls.push_back(cold_call(models::CpuKernel::kZero, whole * z.g, whole * z.g));
+    }
+    return calls;
+}
+
+/// A unit's weights are gathered into a tensor that begins with the rank's shard.
+std::vector<models::CpuCall> copy_of_shard(const LocalShapes& z, const Operation& op) {
+    if (op.unit < 0 || !shards_weights(z.s.plan)) {
+        return {};
+    }
+    const double bytes = op.bytes / group_size(z.layout, op.group);
+    return {cold_call(models::CpuKernel::kCopy, bytes, bytes)};
+}
+
+/// What a rank brings to a sum in a pass is looked at before it leaves, once: not again where it has been summed over
+/// ep, or over the ranks that shard it.
 std::vector<models::CpuCall> check_of_sum(const LocalShapes& z, const Operation& op) {
-    const bool has_been_summed = op.kind == OpKind::kGradientReduceDense &&
-                                 z.s.plan.optimizer == models::OptimizerSharding::kSharded &&
-                                 group_size(z.layout, models::GroupKind::kDenseDpInner) > 1;
+    const bool over_replicas =
+        op.group == models::GroupKind::kShardReplicas &&
+        group_size(z.layout, shard_groups(z.s.plan, op.kind == OpKind::kGradientReduceExperts).shard) > 1;
+    const bool has_been_summed = over_replicas || (op.kind == OpKind::kGradientReduceDense &&
+                                                   z.s.plan.optimizer == models::OptimizerSharding::kSharded &&
+                                                   group_size(z.layout, models::GroupKind::kDenseDpInner) > 1);
     if (op.unit < 0 || has_been_summed) {
         return {};
     }
@@ -174,13 +225,16 @@ models::CpuCall optimizer_update(const LocalShapes& z) {
 bool step_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls) {
     switch (op.kind) {
         case OpKind::kGradientCheck:
-            calls.before = over_gradients(stage_parameters(z.s.workload, z.s.plan, z.stage), z.s.plan,
-                                          models::CpuKernel::kFiniteCheckGradients, 1);
+            calls.before =
+                over_gradients(z.s.workload, z.s.plan, z.layout, z.stage, models::CpuKernel::kFiniteCheckGradients, 1);
             return true;
         case OpKind::kGradientTpAllReduce:  // tensors copied into one buffer, and back
             calls.after = calls.before = copies_of_summed_tensors(z, op);
             for (const models::CpuCall& check : check_of_sum(z, op)) {
                 calls.before.push_back(check);
+            }
+            for (const models::CpuCall& call : addition_of_shard(z, op)) {
+                calls.after.push_back(call);
             }
             return true;
         case OpKind::kTiedEmbeddingAllReduce: {  // sent, and the other's added to the own
@@ -193,10 +247,13 @@ bool step_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls
         case OpKind::kOptimizerUpdate: calls.before = {optimizer_update(z)}; return true;
         case OpKind::kGradientEpAllReduce:
         case OpKind::kGradientReduceExperts:
-        case OpKind::kGradientReduceDense: calls.before = check_of_sum(z, op); return true;
-        case OpKind::kGradientNormAllReduce:
+        case OpKind::kGradientReduceDense:
+            calls.before = check_of_sum(z, op);
+            calls.after = addition_of_shard(z, op);
+            return true;
         case OpKind::kParameterGatherExperts:
-        case OpKind::kParameterGatherDense:
+        case OpKind::kParameterGatherDense: calls.before = copy_of_shard(z, op); return true;
+        case OpKind::kGradientNormAllReduce:
         case OpKind::kWorldAllReduce:
         case OpKind::kHostSync:
         case OpKind::kHostIssue:
@@ -206,9 +263,24 @@ bool step_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls
     }
 }
 
+std::vector<models::CpuCall> cleared_gradients(const LocalShapes& z, const Operation& op) {
+    std::vector<models::CpuCall> calls;
+    if (op.comm != CommKind::kNone || op.unit < 0) {
+        return calls;
+    }
+    const StageParameters bucket = bucket_of(z, op);
+    const SummedParts summed = summed_parts(z.s.plan, z.layout, bucket);
+    for (const double elements : {summed.dense ? bucket.dense : 0, summed.experts ? bucket.experts : 0}) {
+        if (elements > 0) {
+            calls.push_back(cold_call(models::CpuKernel::kZero, elements * z.g, elements * z.g));
+        }
+    }
+    return calls;
+}
+
 std::vector<models::CpuCall> step_start_calls(const models::Workload& workload, const models::Plan& plan,
-                                              const models::Layout& /*layout*/, int stage) {
-    return over_gradients(stage_parameters(workload, plan, stage), plan, models::CpuKernel::kZero, plan.gradient_bytes);
+                                              const models::Layout& layout, int stage) {
+    return over_gradients(workload, plan, layout, stage, models::CpuKernel::kZero, plan.gradient_bytes);
 }
 
 }  // namespace auspex::schedule

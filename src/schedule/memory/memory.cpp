@@ -8,7 +8,7 @@
 #include "schedule/memory/memory_fixed.hpp"
 #include "schedule/memory/memory_routing.hpp"
 #include "schedule/memory/memory_step.hpp"
-#include "schedule/program/gradient_buckets.hpp"
+#include "schedule/program/sharding.hpp"
 
 namespace auspex::schedule {
 namespace {
@@ -202,19 +202,16 @@ RankMemory rank_memory(const models::Workload& workload, const models::Plan& pla
     }
     const StageParameters p = stage_parameters(workload, plan, coordinates.stage);
     const OptimizerShards shards = optimizer_shards(plan, layout);
-    const models::GroupKind dense = plan.optimizer == models::OptimizerSharding::kSharded
-                                        ? models::GroupKind::kDenseDpOuter
-                                        : models::GroupKind::kDenseDp;
+    const models::GroupKind dense = shard_groups(plan, false).shard, experts = shard_groups(plan, true).shard;
     double states = 0;
     for (const StageParameters& part : sharded_parts(workload, plan, stack, coordinates.stage)) {
-        states += static_cast<double>(
-            shard_of_rank(layout, dense, coordinates.stage, rank, part.dense, shards.dense) +
-            shard_of_rank(layout, models::GroupKind::kExpertDp, coordinates.stage, rank, part.experts, shards.experts));
+        states +=
+            static_cast<double>(shard_of_rank(layout, dense, coordinates.stage, rank, part.dense, shards.dense) +
+                                shard_of_rank(layout, experts, coordinates.stage, rank, part.experts, shards.experts));
     }
-    const bool fsdp = plan.optimizer == models::OptimizerSharding::kFsdp;
-    const double held = fsdp ? states : std::round(p.dense) + std::round(p.experts);
-    FixedBytes fixed =
-        fixed_bytes(plan, stack, layout, held, states, gathered_units(workload, plan, coordinates.stage));
+    FixedBytes fixed = fixed_bytes(plan, stack, layout,
+                                   {std::round(p.dense) + std::round(p.experts), states,
+                                    waiting_gradients(workload, plan, stack, layout, coordinates.stage)});
     fixed[static_cast<std::size_t>(MemoryLabel::kWeights)] += router_bias_bytes(workload, plan, coordinates.stage);
     RankMemory memory;
     memory.use = peaks.use;

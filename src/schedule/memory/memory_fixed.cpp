@@ -2,18 +2,23 @@
 #include "schedule/memory/memory_fixed.hpp"
 
 #include <algorithm>
+#include <cmath>
+
+#include "schedule/program/sharding.hpp"
 
 namespace auspex::schedule {
 
-double gathered_units(const models::Workload& workload, const models::Plan& plan, int stage) {
-    if (plan.optimizer != models::OptimizerSharding::kFsdp) {
-        return 0;
+double waiting_gradients(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
+                         const models::Layout& layout, int stage) {
+    double waiting = 0;
+    if (!shards_gradients(plan.optimizer) || !splits_backward(plan.schedule)) {
+        return waiting;
     }
-    double largest = 0;
-    for (const StageParameters& unit : stage_units(workload, plan, stage)) {
-        largest = std::max(largest, unit.dense + unit.experts);
+    for (const StageParameters& bucket : sharded_parts(workload, plan, stack, stage)) {
+        const SummedParts parts = summed_parts(plan, layout, bucket);
+        waiting += (parts.dense ? std::round(bucket.dense) : 0) + (parts.experts ? std::round(bucket.experts) : 0);
     }
-    return 2 * largest * (plan.weight_bytes + plan.gradient_bytes);
+    return waiting;
 }
 
 double router_bias_bytes(const models::Workload& workload, const models::Plan& plan, int stage) {
@@ -26,17 +31,17 @@ double router_bias_bytes(const models::Workload& workload, const models::Plan& p
     return layers * workload.num_experts * kBiasAndCount;
 }
 
-FixedBytes fixed_bytes(const models::Plan& plan, const models::Stack& stack, const models::Layout& layout, double held,
-                       double states, double units) {
+FixedBytes fixed_bytes(const models::Plan& plan, const models::Stack& stack, const models::Layout& layout,
+                       const HeldParameters& held) {
     FixedBytes bytes{};
-    const bool buckets = stack.gradient_buckets && plan.optimizer != models::OptimizerSharding::kFsdp &&
-                         group_size(layout, models::GroupKind::kDenseDp) > 1;
+    const bool shards = shards_gradients(plan.optimizer);
+    const bool buckets = stack.gradient_buckets && !shards && group_size(layout, models::GroupKind::kDenseDp) > 1;
     const auto set = [&](MemoryLabel label, double amount) { bytes[static_cast<std::size_t>(label)] = amount; };
-    set(MemoryLabel::kWeights, held * plan.weight_bytes);
-    set(MemoryLabel::kGradients, held * (plan.gradient_bytes + (buckets ? plan.weight_bytes : 0)));
-    set(MemoryLabel::kMasterWeights, plan.weight_bytes < 4 ? states * 4 : 0);
-    set(MemoryLabel::kMoments, states * 8);
-    set(MemoryLabel::kCommunication, units);
+    set(MemoryLabel::kWeights, (shards_weights(plan) ? held.states : held.whole) * plan.weight_bytes);
+    set(MemoryLabel::kGradients, ((shards ? held.states : held.whole) + held.waiting) * plan.gradient_bytes +
+                                     (buckets ? held.whole * plan.weight_bytes : 0));
+    set(MemoryLabel::kMasterWeights, plan.weight_bytes < 4 ? held.states * 4 : 0);
+    set(MemoryLabel::kMoments, held.states * 8);
     return bytes;
 }
 
@@ -44,9 +49,9 @@ FixedBytes even_fixed_bytes(const models::Workload& workload, const models::Plan
                             const models::Layout& layout, int stage) {
     const StageParameters p = stage_parameters(workload, plan, stage);
     const OptimizerShards shards = optimizer_shards(plan, layout);
-    const double states = p.dense / shards.dense + p.experts / shards.experts;
-    const double held = plan.optimizer == models::OptimizerSharding::kFsdp ? states : p.dense + p.experts;
-    FixedBytes bytes = fixed_bytes(plan, stack, layout, held, states, gathered_units(workload, plan, stage));
+    FixedBytes bytes = fixed_bytes(plan, stack, layout,
+                                   {p.dense + p.experts, p.dense / shards.dense + p.experts / shards.experts,
+                                    waiting_gradients(workload, plan, stack, layout, stage)});
     bytes[static_cast<std::size_t>(MemoryLabel::kWeights)] += router_bias_bytes(workload, plan, stage);
     return bytes;
 }

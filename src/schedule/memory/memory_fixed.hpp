@@ -11,14 +11,19 @@ namespace auspex::schedule {
 
 using FixedBytes = std::array<double, kMemoryLabelCount>;
 
-/// Bytes of the units that fsdp has gathered at a time: two of a stage's largest layer, embedding or LM head, and
-/// their gradients.
-[[nodiscard]] double gathered_units(const models::Workload& workload, const models::Plan& plan, int stage);
 /// Bytes of router biases and of the counts that move them, of a stage: fp32, whole on every rank.
 [[nodiscard]] double router_bias_bytes(const models::Workload& workload, const models::Plan& plan, int stage);
-/// Of `held` parameters, `states` optimizer states and so many bytes of gathered units.
+/// Parameters that a rank of a stage holds something of, all the time.
+struct HeldParameters {
+    double whole = 0;    ///< of the stage
+    double states = 0;   ///< of the rank's optimizer shard
+    double waiting = 0;  ///< whose gradients wait, whole, for a pass of their own: waiting_gradients
+};
+/// Where gradients are sharded and backward passes split: those of a stage that have to be summed.
+[[nodiscard]] double waiting_gradients(const models::Workload& workload, const models::Plan& plan,
+                                       const models::Stack& stack, const models::Layout& layout, int stage);
 [[nodiscard]] FixedBytes fixed_bytes(const models::Plan& plan, const models::Stack& stack, const models::Layout& layout,
-                                     double held, double states, double units);
+                                     const HeldParameters& held);
 /// Of a prediction: shards are even.
 [[nodiscard]] FixedBytes even_fixed_bytes(const models::Workload& workload, const models::Plan& plan,
                                           const models::Stack& stack, const models::Layout& layout, int stage);

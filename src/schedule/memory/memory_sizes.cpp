@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "models/routing.hpp"
+#include "schedule/program/sharding.hpp"
 
 namespace auspex::schedule {
 namespace {
@@ -122,6 +123,17 @@ ChunkSizes chunk_sizes(const models::Workload& workload, const models::Plan& pla
         const double tokens = static_cast<double>(plan.micro_batch_size) * workload.sequence_length / plan.cp;
         const int mixture_layers = std::max(0, c.layers.last - workload.first_dense_layers);
         c.router_logits = whole(mixture_layers * tokens * workload.num_experts * plan.weight_bytes);
+    }
+    c.shards_weights = shards_weights(plan);
+    c.is_tied = has_one_table(workload, plan);
+    if (shards_gradients(plan.optimizer) && !splits_backward(plan.schedule)) {
+        const models::Layout grid = rank_grid(plan, tiles_of(plan));
+        for (const GradientBucket& bucket : gradient_buckets(workload, plan, stack, v)) {
+            const SummedParts parts = summed_parts(plan, grid, bucket.parameters);
+            c.buckets.push_back({bucket.last - 1,
+                                 parts.dense ? whole(bucket.parameters.dense * plan.gradient_bytes) : 0,
+                                 parts.experts ? whole(bucket.parameters.experts * plan.gradient_bytes) : 0});
+        }
     }
     return c;
 }

@@ -51,6 +51,12 @@ struct MemorySizes {
 [[nodiscard]] MemorySizes memory_sizes(const models::Workload& workload, const models::Plan& plan,
                                        const models::Stack& stack);
 
+/// A bucket of gradients whose sums' shard is kept: bytes of those that are by themselves until they are summed.
+struct BucketBytes {
+    int unit = 0;  ///< the last
+    std::uint64_t dense = 0, experts = 0;
+};
+
 /// Where a model chunk sits, and what it exchanges.
 struct ChunkSizes {
     LayerRange layers;
@@ -59,7 +65,10 @@ struct ChunkSizes {
     bool from_own_rank = false, to_own_rank = false;  ///< the chunk before, or behind, is the rank's: no message
     std::uint64_t received = 0;                       ///< bytes of the message from the chunk before
     std::uint64_t received_back = 0;                  ///< bytes of the message of gradients from the chunk behind
-    std::uint64_t router_logits = 0;  ///< bytes of those of all layers up to the chunk's last; 0 where none are kept
+    bool shards_weights = false;       ///< passes gather them, and release them behind the last that reads them
+    bool is_tied = false;              ///< the LM head reads the embedding's table, which the chunk's stage holds
+    std::uint64_t router_logits = 0;   ///< bytes of those of all layers up to the chunk's last; 0 where none are kept
+    std::vector<BucketBytes> buckets;  ///< only of plans that shard gradients
 };
 [[nodiscard]] ChunkSizes chunk_sizes(const models::Workload& workload, const models::Plan& plan,
                                      const models::Stack& stack, int stage, int chunk);

@@ -79,13 +79,16 @@ BlockWalk::BlockWalk(const MemorySizes& sizes, const ChunkSizes& chunk, std::spa
 BlockMemory BlockWalk::run(const Program& program, const Block& block, const MemoryProbe& probe) {
     block_ = block.kind;
     begin_block();
+    begin_units(program, block);
     const std::span<const Operation> operations = program.operations_of(block);
     for (std::size_t i = 0; i < operations.size(); ++i) {
         phase_ = operations[i].phase;
         if (probe.only) {
             tally_.leave_out_activations(kind_of(operations[i]) != *probe.only);
         }
+        make_units(operations[i]);
         step(operations[i]);
+        release_units(static_cast<std::uint32_t>(i));
         if (i + 1 == operations.size()) {
             end_block();
         }

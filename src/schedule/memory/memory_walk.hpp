@@ -3,12 +3,14 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "schedule/memory/memory_label.hpp"
 #include "schedule/memory/memory_sizes.hpp"
+#include "schedule/program/sharding.hpp"
 
 namespace auspex::schedule {
 
@@ -127,6 +129,12 @@ class BlockWalk {
     void lookup_step(const Operation& op);
     void message_step(const Operation& op);
     void optimizer_step(const Operation& op);
+    // memory_units.cpp
+    void begin_units(const Program& program, const Block& block);
+    /// Weights that the operation gathers, gradients that begin with it.
+    void make_units(const Operation& op);
+    /// Weights that it read last, gradients that it summed last.
+    void release_units(std::uint32_t operation);
     // memory_experts.cpp
     void experts_step(const Operation& op);
     void dispatch_step();
@@ -203,6 +211,9 @@ class BlockWalk {
     Tensors mask_, leaving_, arrived_;
     Tensors d_returned_, d_rows_, d_arrived_, d_permuted_, d_weights_, d_logits_;
     Tensors shared_, shared_g_, d_shared_;
+    // of units, between operations of a pass
+    std::vector<UnitEnds> last_reads_, last_dense_sums_, last_expert_sums_;
+    std::map<int, Tensors> gathered_, dense_sums_, expert_sums_;
     bool sums_shared_ = false;  ///< the next sum over tp is that of the shared experts
 };
 

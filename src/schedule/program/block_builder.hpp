@@ -56,12 +56,17 @@ class BlockBuilder {
     BlockBuilder(Program& program, const Shapes& shapes);
 
     void begin(BlockKind kind, int chunk, bool last_micro_batch);
+    /// Those emitted so far, to be marked.
+    [[nodiscard]] std::span<Operation> operations_of_block() {
+        return std::span(program_.operations).subspan(program_.blocks.back().op_begin);
+    }
     /// Closes the block and returns its index.
     std::uint32_t end();
 
     void set(Phase phase, int layer) { phase_ = phase, layer_ = static_cast<std::int16_t>(layer); }
     void set_phase(Phase phase) { phase_ = phase; }
     [[nodiscard]] Phase phase() const { return phase_; }
+    [[nodiscard]] int layer() const { return layer_; }
     [[nodiscard]] BlockKind block() const { return program_.blocks.back().kind; }
     /// Gradients of weights that can wait are not in the passes of the others.
     [[nodiscard]] bool splits_backward() const {

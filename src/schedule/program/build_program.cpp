@@ -9,6 +9,7 @@
 #include "models/overlap.hpp"
 #include "schedule/program/block_builder.hpp"
 #include "schedule/program/gradient_buckets.hpp"
+#include "schedule/program/unit_gathers.hpp"
 
 namespace auspex::schedule {
 namespace {
@@ -54,7 +55,7 @@ class StageBuilder {
                 }
             }
         }
-        role.order.push_back({build_optimizer_block(b_, layout_, stage, fsdp() || overlapped), -1});
+        role.order.push_back({build_optimizer_block(b_, layout_, stage, sums_in_passes(s_.plan, s_.stack)), -1});
         return role;
     }
 
@@ -80,7 +81,7 @@ class StageBuilder {
             }
             role.order.push_back({block, pass.micro_batch, pass.beside_next});
         }
-        role.order.push_back({build_optimizer_block(b_, layout_, stage, fsdp() || overlapped), -1});
+        role.order.push_back({build_optimizer_block(b_, layout_, stage, sums_in_passes(s_.plan, s_.stack)), -1});
         return role;
     }
 
@@ -99,32 +100,37 @@ class StageBuilder {
         b_.begin(BlockKind::kForward, chunk, false);
         b_.set(Phase::kForward, -1);
         Value x = kNoValue;
+        UnitGathers gathers(b_, layout_, forward_units(s_.workload, s_.plan, v));
         if (v == 0) {
-            b_.require(gather(unit_of_embedding(layers_of(s_.workload, s_.plan, v)),
-                              embedding_parameters(s_.workload, s_.plan, v), kNoValue));
+            gathers.before_next(kNoValue);
             x = embed(b_);
         } else if (!is_local_boundary(s_.plan, v - 1)) {
             x = b_.receive(OpKind::kReceiveForward, v - 1);
         }
         const LayerRange range = layers_of(s_.workload, s_.plan, v);
-        Value gathered = gather_layer(range.first, range, x);
         for (int layer = range.first; layer < range.last; ++layer) {
             if (range.predicts(layer)) {
-                head_of(x, range, v);
+                if (layer == range.last - range.predictions) {
+                    gathers.before_next(x);
+                }
+                b_.set(Phase::kForward, -1);
+                head_forward(b_, x);
             }
-            const Value next = gather_layer(layer + 1, range, x);
+            gathers.before_next(x);
             set_layer(Phase::kForward, layer, range);
-            b_.require(gathered);
             if (range.predicts(layer)) {
-                gather_table(range, x);
                 x = prediction_forward(b_, x);
             }
             x = attention_forward(b_, x);
             x = feed_forward_forward(b_, layer, x);
-            gathered = next;
         }
         b_.set(Phase::kForward, -1);
-        x = v == last_virtual_stage() ? head_of(x, range, v) : x;
+        if (v == last_virtual_stage()) {
+            if (range.predictions == 0) {
+                gathers.before_next(x);
+            }
+            x = head_forward(b_, x);
+        }
         finish_pass();
         if (v != last_virtual_stage() && !is_local_boundary(s_.plan, v)) {
             b_.send(OpKind::kSendForward, v, stage_message(s_.workload, s_.plan, s_.stack, v), x);
@@ -139,27 +145,27 @@ class StageBuilder {
         set_buckets(v, last_micro_batch);
         Value g = kNoValue;
         const LayerRange range = layers_of(s_.workload, s_.plan, v);
+        UnitGathers gathers(b_, layout_, backward_units(s_.workload, s_.plan, v));
         if (v == last_virtual_stage()) {
-            g = head_back(kNoValue, range, v);
+            gathers.before_next(kNoValue);
+            g = head_backward(b_, kNoValue);
             if (range.predictions == 0) {
                 reduce(unit_of_head(range));
             }
         } else if (!is_local_boundary(s_.plan, v)) {
             g = b_.receive(OpKind::kReceiveBackward, v);
         }
-        Value gathered = gather_layer(range.last - 1, range, g);
         for (int layer = range.last - 1; layer >= range.first; --layer) {
-            const Value next = gather_layer(layer - 1, range, g);
+            gathers.before_next(g);
             set_layer(Phase::kBackwardInput, layer, range);
-            b_.require(gathered);
             g = feed_forward_backward(b_, layer, g);
             g = attention_backward(b_, g);
             if (range.predicts(layer)) {
                 g = prediction_backward(b_, g);
                 reduce(unit_of_layer(range, layer));
-                g = head_back(g, range, v);
+                b_.set(Phase::kBackwardInput, -1);
+                g = head_backward(b_, g);
             }
-            gathered = next;
             reduce_behind(range, layer);
         }
         if (v == 0 && s_.plan.sequence_parallel) {
@@ -172,6 +178,7 @@ class StageBuilder {
             reduce(unit_of_embedding(range));
         }
         b_.set(Phase::kBackwardInput, -1);
+        mark_buckets(v);
         finish_pass();
         if (v != 0 && !is_local_boundary(s_.plan, v - 1)) {
             b_.send(OpKind::kSendBackward, v - 1, stage_message(s_.workload, s_.plan, s_.stack, v - 1), g);
@@ -229,49 +236,11 @@ class StageBuilder {
         }
     }
 
-    /// Of the model's own state, or a prediction module's.
-    Value head_of(Value state, LayerRange range, int v) {
-        b_.set(Phase::kForward, -1);
-        b_.require(gather(unit_of_head(range), head_parameters(s_.workload, s_.plan, v), state));
-        return head_forward(b_, state);
-    }
-    Value head_back(Value further, LayerRange range, int v) {
-        b_.set(Phase::kBackwardInput, -1);
-        b_.require(gather(unit_of_head(range), head_parameters(s_.workload, s_.plan, v), further));
-        return head_backward(b_, further);
-    }
-    /// The table of embeddings for a prediction module, where it does not come with the head.
-    void gather_table(LayerRange range, Value after) {
-        if (tied_copy_parameters(s_.workload, s_.plan) == 0) {
-            b_.require(gather(unit_of_embedding(range), embedding_parameters(s_.workload, s_.plan, 0), after));
-        }
-    }
-
-    [[nodiscard]] bool fsdp() const { return s_.plan.optimizer == models::OptimizerSharding::kFsdp; }
-
-    /// fsdp: parameters gathered before they are used. Otherwise nothing.
-    Value gather(int unit, const StageParameters& p, Value after) {
-        if (!fsdp()) {
-            return kNoValue;
-        }
-        const Value experts = b_.communicate(
-            OpKind::kParameterGatherExperts, Stream::kDp, CommKind::kAllGather, models::GroupKind::kExpertDp,
-            group_size(layout_, models::GroupKind::kExpertDp), {{p.experts}}, {after}, {.unit = unit});
-        return b_.communicate(OpKind::kParameterGatherDense, Stream::kDp, CommKind::kAllGather,
-                              models::GroupKind::kDenseDp, group_size(layout_, models::GroupKind::kDenseDp),
-                              {{p.dense}}, {experts, after}, {.unit = unit});
-    }
-    /// The same for a layer; asked one layer ahead, so that overlap can hide it.
-    Value gather_layer(int layer, LayerRange range, Value after) {
-        return layer < range.first || layer >= range.last
-                   ? kNoValue
-                   : gather(unit_of_layer(range, layer), layer_parameters(s_.workload, s_.plan, layer), after);
-    }
-
-    /// Gradients summed while the pass that completes them goes on: with fsdp after every micro-batch, with bucketed
-    /// overlap after the last, as buckets fill.
+    /// Gradients summed while the pass that completes them goes on: where they are sharded after every micro-batch,
+    /// with bucketed overlap after the last, as buckets fill.
     void set_buckets(int v, bool last_micro_batch) {
-        const bool completes = b_.block() != BlockKind::kBackwardInput && (fsdp() || last_micro_batch);
+        const bool completes =
+            b_.block() != BlockKind::kBackwardInput && (shards_gradients(s_.plan.optimizer) || last_micro_batch);
         buckets_ = completes ? gradient_buckets(s_.workload, s_.plan, s_.stack, v) : std::vector<GradientBucket>{};
     }
     /// After the unit's gradients are complete: the bucket that it fills.
@@ -292,6 +261,30 @@ class StageBuilder {
         }
     }
 
+    /// Marks the kernel with which the gradients of a bucket begin. Where backward passes are split they wait for a
+    /// pass of their own, and are there all the time.
+    void mark_buckets(int v) {
+        if (splits_backward(s_.plan.schedule) || !shards_gradients(s_.plan.optimizer)) {
+            return;
+        }
+        const LayerRange range = layers_of(s_.workload, s_.plan, v);
+        std::vector<GradientBucket> left = buckets_;
+        std::erase_if(left, [&](const GradientBucket& bucket) {
+            const SummedParts parts = summed_parts(s_.plan, layout_, bucket.parameters);
+            return !parts.dense && !parts.experts;
+        });
+        for (Operation& op : b_.operations_of_block()) {
+            const std::optional<int> unit =
+                op.phase == Phase::kRecompute ? std::nullopt : unit_of(op, range, has_one_table(s_.workload, s_.plan));
+            const auto bucket = std::ranges::find_if(
+                left, [&](const GradientBucket& one) { return unit && *unit >= one.first && *unit < one.last; });
+            if (bucket != left.end()) {
+                op.unit = static_cast<std::int16_t>(bucket->last - 1);
+                left.erase(bucket);
+            }
+        }
+    }
+
     std::vector<GradientBucket> buckets_;  ///< of the block
     BlockBuilder& b_;
     const Shapes& s_;
@@ -299,12 +292,6 @@ class StageBuilder {
 };
 
 }  // namespace
-
-bool reduces_buckets(const models::Plan& plan, const models::Stack& stack) {
-    const bool scatters = plan.optimizer != models::OptimizerSharding::kReplicated;
-    return plan.optimizer != models::OptimizerSharding::kFsdp && stack.reduction == models::Reduction::kBucketed &&
-           plan.overlap_dp && (stack.reduce_scatter_overlaps || !scatters);
-}
 
 StageMessage stage_message(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
                            int boundary) {

@@ -32,11 +32,21 @@ std::vector<Unit> units_of(const models::Workload& workload, const models::Plan&
 
 }  // namespace
 
+bool reduces_buckets(const models::Plan& plan, const models::Stack& stack) {
+    const bool scatters = plan.optimizer != models::OptimizerSharding::kReplicated;
+    return !shards_gradients(plan.optimizer) && stack.reduction == models::Reduction::kBucketed && plan.overlap_dp &&
+           (stack.reduce_scatter_overlaps || !scatters);
+}
+
+bool sums_in_passes(const models::Plan& plan, const models::Stack& stack) {
+    return shards_gradients(plan.optimizer) || reduces_buckets(plan, stack);
+}
+
 std::vector<GradientBucket> gradient_buckets(const models::Workload& workload, const models::Plan& plan,
                                              const models::Stack& stack, int virtual_stage) {
-    const bool fsdp = plan.optimizer == models::OptimizerSharding::kFsdp;
+    const bool by_unit = plan.optimizer == models::OptimizerSharding::kFsdp;  // each is gathered by itself, too
     std::vector<GradientBucket> buckets;
-    if (!fsdp && !reduces_buckets(plan, stack)) {
+    if (!sums_in_passes(plan, stack)) {
         return buckets;
     }
     const std::vector<Unit> units = units_of(workload, plan, virtual_stage);
@@ -48,8 +58,8 @@ std::vector<GradientBucket> gradient_buckets(const models::Workload& workload, c
         GradientBucket& bucket = buckets.back();
         bucket.last = unit.index + 1;
         bucket.parameters += unit.parameters;
-        is_full =
-            fsdp || (bucket.parameters.dense + bucket.parameters.experts) * plan.gradient_bytes >= stack.bucket_bytes;
+        is_full = by_unit ||
+                  (bucket.parameters.dense + bucket.parameters.experts) * plan.gradient_bytes >= stack.bucket_bytes;
     }
     return buckets;
 }
@@ -59,8 +69,9 @@ std::vector<StageParameters> sharded_parts(const models::Workload& workload, con
     std::vector<StageParameters> parts;
     for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
         const int v = virtual_stage_of(plan, chunk, stage);
-        for (const GradientBucket& bucket : gradient_buckets(workload, plan, stack, v)) {
-            parts.push_back(bucket.parameters);
+        const std::vector<GradientBucket> buckets = gradient_buckets(workload, plan, stack, v);
+        for (auto bucket = buckets.rbegin(); bucket != buckets.rend(); ++bucket) {
+            parts.push_back(bucket->parameters);
         }
     }
     return parts.empty() ? std::vector{stage_parameters(workload, plan, stage)} : parts;

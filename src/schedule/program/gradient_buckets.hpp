@@ -21,14 +21,16 @@ struct GradientBucket {
     int first = 0, last = 0;
     StageParameters parameters;
 };
-/// Of a virtual stage, in the order in which they fill: with fsdp each unit by itself; with buckets that are summed as
-/// they fill (reduces_buckets) as many units as reach stack.bucket_bytes, the last with what is left. None where all
-/// gradients are summed behind the last pass.
+/// Gradients are summed in backward passes: of every micro-batch where they are sharded, else of the last.
+[[nodiscard]] bool sums_in_passes(const models::Plan& plan, const models::Stack& stack);
+/// Of a virtual stage, in the order in which they fill: with fsdp each unit by itself; with zero-2, and with buckets
+/// that are summed as they fill (reduces_buckets), as many units as reach stack.bucket_bytes (0 of a stack that has
+/// none), the last with what is left. None where all gradients are summed behind the last pass.
 [[nodiscard]] std::vector<GradientBucket> gradient_buckets(const models::Workload& workload, const models::Plan& plan,
                                                            const models::Stack& stack, int virtual_stage);
 
 /// Parameters of a stage that are cut into optimizer shards by themselves: all of them together, or bucket by bucket,
-/// chunk after chunk.
+/// chunk after chunk, in the order of the model: embedding, layers, head.
 [[nodiscard]] std::vector<StageParameters> sharded_parts(const models::Workload& workload, const models::Plan& plan,
                                                          const models::Stack& stack, int stage);
 

@@ -6,27 +6,20 @@
 #include <vector>
 
 #include "schedule/program/block_builder.hpp"
+#include "schedule/program/sharding.hpp"
 
 namespace auspex::schedule {
 namespace {
 
 /// How one part of the parameters (dense or experts) is reduced and sharded.
 struct Shard {
-    models::GroupKind group;
-    int size;  ///< ranks over which states are sharded; 1 when replicated
+    ShardGroups groups;
+    int size = 1;  ///< ranks over which states are sharded; 1 when replicated
 };
 
 Shard shard_of(const models::Plan& plan, const models::Layout& layout, bool experts) {
-    if (plan.optimizer == models::OptimizerSharding::kReplicated) {
-        return {experts ? models::GroupKind::kExpertDp : models::GroupKind::kDenseDp, 1};
-    }
-    if (experts) {
-        return {models::GroupKind::kExpertDp, group_size(layout, models::GroupKind::kExpertDp)};
-    }
-    const models::GroupKind group = plan.optimizer == models::OptimizerSharding::kSharded
-                                        ? models::GroupKind::kDenseDpOuter
-                                        : models::GroupKind::kDenseDp;
-    return {group, group_size(layout, group)};
+    const ShardGroups groups = shard_groups(plan, experts);
+    return {groups, groups.is_sharded ? group_size(layout, groups.shard) : 1};
 }
 
 void barrier(BlockBuilder& b, int ranks) {
@@ -60,9 +53,14 @@ Value emit_gradient_reduction(BlockBuilder& b, const models::Layout& layout, con
         reduce(OpKind::kGradientEpAllReduce, CommKind::kAllReduce, models::GroupKind::kDenseDpInner, p.dense / tensors,
                tensors);
     }
-    const Shard dense = shard_of(s.plan, layout, false), experts = shard_of(s.plan, layout, true);
-    reduce(OpKind::kGradientReduceExperts, comm, experts.group, p.experts, 1);
-    reduce(OpKind::kGradientReduceDense, comm, dense.group, p.dense, 1);
+    const auto reduce_part = [&](OpKind kind, const Shard& shard, double elements) {
+        reduce(kind, comm, shard.groups.shard, elements, 1);
+        if (shard.groups.replicas) {
+            reduce(kind, CommKind::kAllReduce, *shard.groups.replicas, elements / shard.size, 1);
+        }
+    };
+    reduce_part(OpKind::kGradientReduceExperts, shard_of(s.plan, layout, true), p.experts);
+    reduce_part(OpKind::kGradientReduceDense, shard_of(s.plan, layout, false), p.dense);
     return last;
 }
 
@@ -73,10 +71,12 @@ OptimizerShards optimizer_shards(const models::Plan& plan, const models::Layout&
 namespace {
 
 /// Both ends of the model exchange their gradients of the table and add them up. Where ranks reduce gradients in this
-/// block, they do so before: then a rank has all of its own, whichever shard of the sums it will have.
-Value exchange_tied_gradient(BlockBuilder& b, int stage) {
+/// block, they do so before: then a rank has all of its own, whichever shard of the sums it will have. Where gradients
+/// are sharded, it has the sums' shard of the table.
+Value exchange_tied_gradient(BlockBuilder& b, int stage, int shards) {
     const Shapes& s = b.shapes();
-    const double elements = tied_copy_parameters(s.workload, s.plan);
+    const double elements =
+        tied_copy_parameters(s.workload, s.plan) / (shards_gradients(s.plan.optimizer) ? shards : 1);
     const int head_stage = stage_of(s.plan, last_virtual_stage_of(s.plan));
     if (elements == 0 || (stage != 0 && stage != head_stage)) {
         return kNoValue;
@@ -120,7 +120,6 @@ std::uint32_t build_optimizer_block(BlockBuilder& b, const models::Layout& layou
     const Shapes& s = b.shapes();
     const StageParameters p = stage_parameters(s.workload, s.plan, stage);
     const Shard dense = shard_of(s.plan, layout, false), experts = shard_of(s.plan, layout, true);
-    const bool fsdp = s.plan.optimizer == models::OptimizerSharding::kFsdp;
     const int all = s.plan.post_validation ? 1 : layout.tiles;  // operations of one rank are none
     b.begin(BlockKind::kOptimizer, 0, false);
     b.set(Phase::kOptimizer, -1);
@@ -132,10 +131,11 @@ std::uint32_t build_optimizer_block(BlockBuilder& b, const models::Layout& layou
     const double shard = p.dense / dense.size + p.experts / experts.size;
     if (s.stack.check_gradients) {
         b.compute(OpKind::kGradientCheck, {},
-                  {models::memory_kernel((fsdp ? shard : p.dense + p.experts) * s.plan.gradient_bytes, 1)});
+                  {models::memory_kernel(
+                      (shards_gradients(s.plan.optimizer) ? shard : p.dense + p.experts) * s.plan.gradient_bytes, 1)});
         world_all_reduce(b, all, Carries::kHealth);
     }
-    Value reduced = exchange_tied_gradient(b, stage);
+    Value reduced = exchange_tied_gradient(b, stage, dense.size);
     if (!gradients_reduced) {
         const Value sum = emit_gradient_reduction(b, layout, p);
         reduced = sum != kNoValue ? sum : reduced;  // behind the exchange: one stream
@@ -155,10 +155,10 @@ std::uint32_t build_optimizer_block(BlockBuilder& b, const models::Layout& layou
         update.push_back(cast_to_fp8(s.plan, p.dense + p.experts));
     }
     b.compute(OpKind::kOptimizerUpdate, {}, std::span<const models::Kernel>(update));
-    if (!fsdp && s.plan.optimizer != models::OptimizerSharding::kReplicated) {
-        b.communicate(OpKind::kParameterGatherExperts, Stream::kDp, CommKind::kAllGather, experts.group, experts.size,
-                      {{p.experts}}, {});
-        b.communicate(OpKind::kParameterGatherDense, Stream::kDp, CommKind::kAllGather, dense.group, dense.size,
+    if (!gathers_in_passes(s.plan) && dense.groups.is_sharded) {
+        b.communicate(OpKind::kParameterGatherExperts, Stream::kDp, CommKind::kAllGather, experts.groups.shard,
+                      experts.size, {{p.experts}}, {});
+        b.communicate(OpKind::kParameterGatherDense, Stream::kDp, CommKind::kAllGather, dense.groups.shard, dense.size,
                       {{p.dense}}, {});
     }
     if (s.stack.world_all_reduces_per_step > 0) {

@@ -128,7 +128,8 @@ struct Operation {
     bool beside = false;     ///< a communication that kernels do not wait for, unless they depend on it
     std::int16_t layer = -1;
     std::int16_t unit = -1;     ///< sums of gradients in passes: the last unit of the bucket (gradient_buckets.hpp);
-                                ///< gathers of parameters in passes: the unit
+                                ///< gathers of parameters in passes: the unit; a kernel with which the gradients of
+                                ///< a bucket begin that is kept as a shard: the bucket's last unit
     std::int32_t message = -1;  ///< send and receive: the boundary, counted in virtual stages, that the message crosses
     std::int32_t repeat = 1;    ///< a communication done this many times in succession, `bytes` each
     double bytes = 0;           ///< of a communication (schedule/program/communication.hpp): of all its buffers

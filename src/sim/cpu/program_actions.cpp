@@ -12,7 +12,7 @@
 #include "schedule/bindings/bindings.hpp"
 #include "schedule/kernel_calls/program_calls.hpp"
 #include "schedule/program/gradient_buckets.hpp"
-#include "schedule/program/operation_loss.hpp"
+#include "schedule/inspection/operation_loss.hpp"
 #include "sim/cpu/collectives.hpp"
 #include "sim/cpu/working_sets.hpp"
 
@@ -187,7 +187,8 @@ struct ProgramActions::Impl {
     [[nodiscard]] std::vector<schedule::Buffer> buffers_of(const Member& member, const schedule::Operation& op) const {
         const std::span<const schedule::Buffer> whole = step.program.buffers_of(op);
         const bool experts = op.kind == schedule::OpKind::kParameterGatherExperts;
-        if (!experts && op.kind != schedule::OpKind::kParameterGatherDense) {
+        const bool in_pass = op.unit >= 0;  // those of a unit
+        if (in_pass || (!experts && op.kind != schedule::OpKind::kParameterGatherDense)) {
             return {whole.begin(), whole.end()};
         }
         std::vector<schedule::Buffer> buffers;

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "schedule/program/operation_loss.hpp"
+#include "schedule/inspection/operation_loss.hpp"
 #include "schedule/step_length.hpp"
 #include "sim/network/use/expected_noise.hpp"
 

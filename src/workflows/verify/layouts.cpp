@@ -17,16 +17,17 @@ constexpr auto kGpt = VerifyModel::kGpt;
 constexpr const char *kGpipe = "gpipe", *k1f1b = "1f1b", *kInterleaved = "interleaved-1f1b";
 constexpr const char *kZbH1 = "zb-h1", *kZbH2 = "zb-h2", *kZbv = "zbv", *kVHalf = "v-half", *kVMin = "v-min",
                      *kDualPipeV = "dualpipev";
-constexpr const char *kReplicated = "replicated", *kSharded = "sharded", *kEpAware = "ep-aware";
+constexpr const char *kReplicated = "replicated", *kSharded = "sharded", *kEpAware = "ep-aware", *kZero2 = "zero-2",
+                     *kFsdp = "fsdp";
 constexpr const char *kSent = "alltoall", *kGathered = "allgather-reducescatter";
 constexpr const char *kLoop = "loop", *kGrouped = "grouped", *kFused = "fused";
 const Words kNothing, kNorm{"norm"}, kAttention{"attention"}, kExpert{"expert"}, kHalves{"norm", "expert"},
     kAll{"norm", "attention", "expert"}, kSums{"dp"};
 
 std::vector<VerifyLayout> make_layouts() {
-    constexpr bool kWhole = false, kSliced = true;
+    constexpr bool kWhole = false, kSliced = true, kKept = false, kGatheredTwice = true;
     // model, dp, ep, tp, pp, virtual stages, sequences, micro-batch, schedule, recompute, optimizer, dispatch, kernels,
-    // overlap
+    // overlap, groups that shard by themselves, weights from forward to backward, units gathered ahead
     return {
         {kExperts, 2, 2, 1, 1, 1, kWhole, 1, k1f1b, kNothing, kSharded, kSent, kGrouped},
         {kExperts, 2, 2, 1, 1, 1, kWhole, 1, k1f1b, kNothing, kEpAware, kSent, kGrouped},
@@ -118,6 +119,22 @@ std::vector<VerifyLayout> make_layouts() {
         {kGlobalLoss, 2, 2, 2, 2, 1, kSliced, 1, k1f1b, kAll, kEpAware, kSent, kFused, kSums},
         {kShared, 2, 2, 2, 1, 1, kSliced, 1, k1f1b, kNothing, kEpAware, kSent, kGrouped, kSums},
         {kLatent, 2, 1, 2, 2, 1, kSliced, 1, kZbH1, kNothing, kSharded, kSent, kFused, kSums},
+        {kExperts, 2, 2, 1, 1, 1, kWhole, 1, k1f1b, kNothing, kFsdp, kSent, kGrouped},
+        {kExperts, 4, 1, 1, 1, 1, kWhole, 1, k1f1b, kAll, kFsdp, kSent, kFused, kNothing, 2},
+        {kDense, 4, 1, 1, 1, 1, kWhole, 1, k1f1b, kNothing, kFsdp, kSent, kGrouped, kNothing, 1, kKept},
+        {kDense, 2, 1, 2, 2, 1, kSliced, 1, k1f1b, kAttention, kFsdp, kSent, kGrouped, kNothing, 1, kGatheredTwice, 0},
+        {kExperts, 2, 1, 1, 2, 1, kWhole, 1, kZbH1, kNothing, kFsdp, kSent, kGrouped},
+        {kExperts, 2, 2, 2, 1, 1, kSliced, 1, k1f1b, kExpert, kFsdp, kGathered, kGrouped, kNothing, 2},
+        {kExperts, 2, 2, 2, 2, 1, kWhole, 1, kGpipe, kNothing, kFsdp, kSent, kLoop, kNothing, 2, kGatheredTwice, 3},
+        {kGpt, 2, 1, 2, 1, 1, kSliced, 1, k1f1b, kAll, kFsdp, kSent, kGrouped},
+        {kLatent, 2, 2, 1, 1, 1, kWhole, 1, k1f1b, kNothing, kFsdp, kSent, kFused, kNothing, 1, kKept},
+        {kExperts, 2, 2, 1, 1, 1, kWhole, 1, k1f1b, kNothing, kZero2, kSent, kGrouped},
+        {kExperts, 2, 1, 1, 2, 2, kWhole, 1, kInterleaved, kNorm, kZero2, kSent, kFused},
+        {kDense, 4, 1, 2, 1, 1, kSliced, 1, k1f1b, kNothing, kZero2, kSent, kGrouped, kNothing, 2},
+        {kDense, 2, 1, 1, 2, 2, kWhole, 1, kZbv, kAll, kZero2, kSent, kGrouped, kNothing, 2},
+        {kExperts, 2, 2, 1, 2, 1, kWhole, 1, kZbH2, kNothing, kZero2, kGathered, kGrouped},
+        {kGpt, 4, 1, 1, 1, 1, kWhole, 2, k1f1b, kNothing, kZero2, kSent, kGrouped, kNothing, 2},
+        {kExperts, 2, 2, 1, 2, 1, kWhole, 1, k1f1b, kNothing, kEpAware, kSent, kGrouped, kNothing, 2},
     };
 }
 
@@ -207,7 +224,13 @@ std::string VerifyLayout::choices() const {
         add(kernels);
     }
     if (dp * ep * expert_tp() > tp) {
-        add(optimizer);
+        add(optimizer + (shard_replicas > 1 ? " x " + std::to_string(shard_replicas) : std::string()));
+    }
+    if (!reshard_after_forward) {
+        add("weights kept");
+    }
+    if (prefetch != 1) {
+        add("prefetch " + std::to_string(prefetch));
     }
     for (std::size_t i = 0; i < recompute.size(); ++i) {
         add((i == 0 ? "recompute " : "") + std::string(recompute[i]));
@@ -232,12 +255,17 @@ std::string VerifyLayout::plan_text(const std::string& routing) const {
     const auto text = [](const char* key, const char* value) {
         return json_quote(key) + ": " + json_quote(value) + ",\n ";
     };
+    const auto of_fsdp = [&] {
+        return std::string("\"reshard_after_forward\": ") + (reshard_after_forward ? "true" : "false") + ",\n " +
+               number("prefetch", prefetch);
+    };
     return "{" + number("dp", dp) + number("ep", ep) + number("tp", tp) + number("etp", expert_tp()) +
            number("cp", cp) + text("context_parallel", context) +
            (context_all_to_all > 1 ? number("context_all_to_all", context_all_to_all) : std::string()) +
            number("pp", pp) + number("virtual_stages", virtual_stages) + number("micro_batch_size", micro_batch_size) +
            number("micro_batches", micro_batches()) + text("schedule", schedule) + text("precision", "fp32") +
-           text("gradient_dtype", "fp32") + text("optimizer", optimizer) + text("dispatch", dispatch) +
+           text("gradient_dtype", "fp32") + text("optimizer", optimizer) + number("shard_replicas", shard_replicas) +
+           (optimizer == std::string(kFsdp) ? of_fsdp() : "") + text("dispatch", dispatch) +
            text("expert_kernels", kernels) + "\"sequence_parallel\": " + (sequence_parallel ? "true" : "false") +
            ",\n \"recompute\": " + list(recompute) + ",\n \"overlap\": " + list(overlap) +
            ",\n \"routing\": " + routing + "}\n";

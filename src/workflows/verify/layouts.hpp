@@ -29,7 +29,10 @@ struct VerifyLayout {
     const char* dispatch = "alltoall";
     const char* kernels = "grouped";
     std::vector<const char*> overlap{};  ///< streams that run beside compute
-    int etp = 0;                         ///< 0: tp
+    int shard_replicas = 1;
+    bool reshard_after_forward = true;  ///< of fsdp
+    int prefetch = 1;                   ///< of fsdp
+    int etp = 0;                        ///< 0: tp
     int cp = 1;
     const char* context = "all-gather";
     int context_all_to_all = 1;

@@ -61,6 +61,9 @@ State read_state(const models::Plan& plan, const exec::CheckpointInfo& info) {
         int different = 0;  // replicas have the owners' weights
         for_each_element(
             rank.table, [&](bool is_expert, std::size_t flat, std::size_t whole, const exec::Parameter& p) {
+                if (is_expert ? rank.weights.sharded.experts : rank.weights.sharded.dense) {
+                    return;  // no replica has the owners' weights
+                }
                 const auto weight = (is_expert ? rank.weights.experts : rank.weights.dense)[flat];
                 different +=
                     exec::real(weight) != exec::real(exec::stored<typename P::Value>(state.weights.at(p.name)[whole]));

@@ -10,7 +10,9 @@ namespace auspex::state_fixture {
 namespace {
 
 TEST(Checkpoint, every_layout_reads_exactly_what_every_other_wrote) {
-    for (const models::Plan& writer : layouts()) {
+    models::Plan in_groups = plan_of(1, 4, 1, 1, models::OptimizerSharding::kFsdp);
+    in_groups.shard_replicas = 2;
+    for (const models::Plan& writer : layouts_and_sharded()) {
         const TestFolder folder;
         const State written = write_state<exec::Fp32>(writer, folder.path() + "/run", 40, "", 7);
         const exec::CheckpointInfo info = newest(folder.path() + "/run");
@@ -21,7 +23,9 @@ TEST(Checkpoint, every_layout_reads_exactly_what_every_other_wrote) {
         EXPECT_EQ(read_state<exec::Bf16WithFp32Gradients>(single_plan(), info), written) << words_of(writer);
         for (const models::Plan& reader : {plan_of(1, 2, 2, 2, models::OptimizerSharding::kEpAware),
                                            plan_of(2, 2, 2, 1, models::OptimizerSharding::kSharded),
-                                           plan_of(1, 3, 1, 1, models::OptimizerSharding::kReplicated)}) {
+                                           plan_of(1, 3, 1, 1, models::OptimizerSharding::kReplicated),
+                                           plan_of(1, 2, 2, 2, models::OptimizerSharding::kFsdp),
+                                           plan_of(2, 2, 1, 1, models::OptimizerSharding::kZero2), in_groups}) {
             EXPECT_EQ(read_state<exec::Fp32>(reader, info), written) << words_of(writer) << " to " << words_of(reader);
         }
     }

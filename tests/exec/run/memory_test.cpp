@@ -28,7 +28,9 @@ std::string text_of(const RunInputs& run, int rank, const schedule::RankMemory& 
            std::to_string(p.pp) + " ep " + std::to_string(p.ep) + " dp " + std::to_string(p.dp) +
            (p.sequence_parallel ? " sliced" : "") + (p.overlap_dp ? " buckets" : "") +
            (p.cp > 1 ? " cp " + std::to_string(p.cp) + " " + to_string(p.context) : "") +
-           (run.workload.qk_norm ? " qk-norm" : "") + recomputed_words(p) + " " + to_string(p.schedule) + " " +
+           (run.workload.qk_norm ? " qk-norm" : "") + " " + to_string(p.optimizer) + " of " +
+           std::to_string(p.shard_replicas) + (p.reshard_after_forward ? "" : " kept") + " ahead " +
+           std::to_string(p.prefetch) + recomputed_words(p) + " " + to_string(p.schedule) + " " +
            to_string(p.dispatch) + " " + to_string(p.expert_kernels) + ", rank " + std::to_string(rank) +
            ": predicted to peak in " + to_string(block.kind) + " at " +
            schedule::operation_name(operation_name_index(op.kind, op.phase)) + " of layer " + std::to_string(op.layer);
@@ -76,11 +78,19 @@ models::Plan random_plan(Rng& rng, const models::Workload& w, bool mixture) {
         p.micro_batches = 4;
     }
     testing_plans::draw_recompute(rng, w, p);
-    constexpr models::OptimizerSharding kOptimizers[] = {models::OptimizerSharding::kReplicated,
-                                                         models::OptimizerSharding::kSharded,
-                                                         models::OptimizerSharding::kEpAware};
-    p.optimizer = kOptimizers[rng.below(3)];
-    p.overlap_dp = coin(), p.overlap_pp = coin();
+    constexpr models::OptimizerSharding kOptimizers[] = {
+        models::OptimizerSharding::kReplicated, models::OptimizerSharding::kSharded,
+        models::OptimizerSharding::kEpAware, models::OptimizerSharding::kZero2, models::OptimizerSharding::kFsdp};
+    p.optimizer = kOptimizers[rng.below(5)];
+    p.overlap_dp = coin() && !shards_gradients(p.optimizer), p.overlap_pp = coin();
+    if (shards_in_groups(p.optimizer) && rng.below(3) == 0) {
+        p.dp = coin() ? 4 : 2;
+        p.shard_replicas = 2;
+    }
+    if (p.optimizer == models::OptimizerSharding::kFsdp) {
+        p.prefetch = static_cast<int>(rng.below(4));
+        p.reshard_after_forward = rng.below(3) > 0;
+    }
     if (mixture) {
         p.ep = coin() ? 2 : 1;
         p.dispatch = coin() ? models::Dispatch::kAllToAll : models::Dispatch::kAllGatherReduceScatter;
@@ -160,6 +170,7 @@ void check_random_runs(bool mixture) {
         models::Workload w = random_model(rng, mixture);
         models::Plan p = random_plan(rng, w, mixture);
         w.global_aux_loss = w.global_aux_loss && !is_v_shaped(p.schedule);
+        w.tied_embeddings = w.tied_embeddings && (p.pp == 1 || !shards_gradients(p.optimizer));
         const bool uneven = mixture && rng.below(2) == 1;
         Rng others = rng;  // leaves what is drawn behind as it was
         share_sequences(others, w, p);

@@ -91,6 +91,17 @@ std::vector<models::Plan> layouts() {
     plans[2].expert_kernels = models::ExpertKernels::kLoop;
     plans[3].sequence_parallel = true, plans[3].recompute.expert = true;
     plans[4].optimizer = models::OptimizerSharding::kSharded;
+    const auto add_sharded = [&](models::Plan plan, models::OptimizerSharding optimizer, int replicas) {
+        plan.optimizer = optimizer;
+        plan.shard_replicas = replicas;
+        plans.push_back(plan);
+    };
+    add_sharded(plan_of(1, 4, 1, 1), models::OptimizerSharding::kFsdp, 2);
+    add_sharded(plan_of(2, 2, 1, 1), models::OptimizerSharding::kFsdp, 1);
+    plans.back().schedule = models::ScheduleKind::kZbH1;
+    add_sharded(plan_of(1, 2, 2, 1), models::OptimizerSharding::kFsdp, 1);
+    plans.back().reshard_after_forward = false;
+    add_sharded(plan_of(1, 2, 2, 2), models::OptimizerSharding::kZero2, 2);
     return plans;
 }
 
@@ -133,17 +144,28 @@ TEST_F(Trainer, every_layout_gives_the_losses_of_one_rank_where_its_choices_are_
 }
 
 TEST_F(Trainer, a_resumed_run_goes_on_to_the_bit) {
-    const RunInputs run = run_of(plan_of(2, 1, 2, 1));
-    const std::vector<double> whole = losses(trained(run, options_of(5)));
-    RunOptions options = options_of(3);
-    options.checkpoint_folder = (folder_ / "checkpoints").string();
-    static_cast<void>(trained(run, options));
-    EXPECT_THROW(static_cast<void>(trained(run, options)), InputError);
-    options.steps = 5;
-    options.resume = true;
-    const RunReport rest = trained(run, options);
-    EXPECT_EQ(rest.first_step, 3);
-    EXPECT_EQ(losses(rest), std::vector<double>(whole.begin() + 3, whole.end()));
+    std::vector<models::Plan> plans{plan_of(2, 1, 2, 1)};
+    for (const models::OptimizerSharding optimizer :
+         {models::OptimizerSharding::kZero2, models::OptimizerSharding::kFsdp}) {
+        plans.push_back(plan_of(2, 2, 1, 1));
+        plans.back().optimizer = optimizer;
+        plans.push_back(plan_of(1, 2, 2, 1));
+        plans.back().optimizer = optimizer;
+        plans.back().shard_replicas = 2;
+    }
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+        const RunInputs run = run_of(plans[i]);
+        const std::vector<double> whole = losses(trained(run, options_of(5)));
+        RunOptions options = options_of(3);
+        options.checkpoint_folder = (folder_ / ("checkpoints-" + std::to_string(i))).string();
+        static_cast<void>(trained(run, options));
+        EXPECT_THROW(static_cast<void>(trained(run, options)), InputError);
+        options.steps = 5;
+        options.resume = true;
+        const RunReport rest = trained(run, options);
+        EXPECT_EQ(rest.first_step, 3);
+        EXPECT_EQ(losses(rest), std::vector<double>(whole.begin() + 3, whole.end()));
+    }
 }
 
 TEST_F(Trainer, tied_embeddings_on_two_stages_go_on_from_a_checkpoint_on_one) {

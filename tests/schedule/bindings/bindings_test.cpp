@@ -112,8 +112,13 @@ TEST(Bindings, plans_that_have_no_calls) {
               std::vector<std::string>{});
     expect_line(with([](models::Plan& p) { p.cp = p.dp = 2, p.etp = 2, p.etp_given = true; }),
                 "operation token_counting: etp 2 with tp 1 and context parallelism is not bound");
-    expect_line(with([](models::Plan& p) { p.optimizer = models::OptimizerSharding::kFsdp; }),
-                "operation parameter_gather_dense: fsdp is not bound");
+    for (const models::OptimizerSharding sharding :
+         {models::OptimizerSharding::kZero2, models::OptimizerSharding::kFsdp}) {
+        EXPECT_EQ(with([=](models::Plan& p) { p.optimizer = sharding, p.dp = 4, p.shard_replicas = 2; }),
+                  std::vector<std::string>{});
+        expect_line(with([=](models::Plan& p) { p.optimizer = sharding, p.overlap_dp = true, p.dp = 2; }),
+                    "operation gradient_reduce_dense: the sum of sharded gradients beside compute is not bound");
+    }
     expect_line(with([](models::Plan& p) { p.overlap_tp = true; }),
                 "operation tp_all_reduce: overlap of tp beside compute is not bound");
     EXPECT_EQ(with([](models::Plan& p) { p.overlap_dp = true, p.dp = 2; }), std::vector<std::string>{});

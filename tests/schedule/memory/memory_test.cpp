@@ -187,26 +187,51 @@ TEST(StageMemory, context_parallelism_keeps_the_keys_and_values_of_the_whole_seq
     EXPECT_EQ(half, whole / 2 + 10 * 8192.0 * 2 * 8 * 128 * 2);
 }
 
-TEST(StageMemory, fsdp_gathers_two_of_the_largest_of_a_stages_own_layers_embedding_and_head) {
+TEST(StageMemory, fsdp_has_the_unit_that_runs_and_those_gathered_ahead_of_it) {
     const models::Workload model = workload("mixtral-8x7b");
     models::Plan p = plan("toy-ep2-dp2");
     p.optimizer = models::OptimizerSharding::kFsdp;
-    p.ep = 8, p.dp = 2, p.pp = 4, p.tp = 1, p.etp_given = false;
-    const Memories m = memories(model, p);
-    const double message = message_bytes(model, m.c.plan, m.c.stack, 1), width = 2 * (2 + m.c.plan.gradient_bytes);
-    const StageParameters layer = layer_parameters(model, m.c.plan, 9);
-    EXPECT_NEAR(label(m.of(1), "communication"), message + width * (layer.dense + layer.experts), 1);
-    // Dense, V H > a layer: the first stage gathers its embedding, a middle one a layer.
-    const models::Workload small = workload("mula-1b");
-    models::Plan q = p;
-    q.ep = 1;
-    const Memories n = memories(small, q);
-    const StageParameters one = layer_parameters(small, n.c.plan, 0);
-    ASSERT_GT(embedding_parameters(small, n.c.plan, 0).dense, one.dense);
-    const double sent = message_bytes(small, n.c.plan, n.c.stack, 1);
-    EXPECT_NEAR(label(n.of(0), "communication"), sent + width * embedding_parameters(small, n.c.plan, 0).dense, 1);
-    EXPECT_NEAR(label(n.of(1), "communication"), sent + width * one.dense, 1);
-    EXPECT_NEAR(label(n.of(3), "communication"), sent + width * head_parameters(small, n.c.plan, 3).dense, 1);
+    p.ep = 1, p.dp = 2, p.pp = 4, p.tp = 1, p.etp_given = false;
+    const double message = message_bytes(model, resolve_plan(p, model, 0), stack("optimus"), 1);
+    const StageParameters layer = layer_parameters(model, resolve_plan(p, model, 0), 9);
+    const double one = layer.dense + layer.experts;
+    // Backward in a middle stage of 8 layers: weights of a layer and of `prefetch` more in front of it, gradients of
+    // the one (forward there are weights alone, of as many).
+    for (const int prefetch : {0, 1, 3}) {
+        p.prefetch = prefetch;
+        const Memories m = memories(model, p);
+        EXPECT_NEAR(label(m.of(1), "communication"), one * ((1 + prefetch) * 2 + m.c.plan.gradient_bytes), 1);
+        EXPECT_GT(label(m.of(1), "communication"), message);
+    }
+    // Kept from forward: all weights, in their own place, and gradients of a layer.
+    p.reshard_after_forward = false;
+    const Memories kept = memories(model, p);
+    const StageParameters stage = stage_parameters(model, kept.c.plan, 1);
+    EXPECT_NEAR(label(kept.of(1), "weights"), 2 * (stage.dense + stage.experts), 1);
+    EXPECT_NEAR(label(kept.of(1), "communication"), one * kept.c.plan.gradient_bytes, 1);
+}
+
+TEST(StageMemory, what_is_sharded_is_held_by_the_ranks_of_a_group_together) {
+    const models::Workload model = workload("mixtral-8x7b");
+    models::Plan p = plan("toy-ep2-dp2");
+    p.ep = 2, p.dp = 4, p.pp = 1, p.tp = 1, p.etp_given = false;
+    for (const int replicas : {1, 2, 4}) {
+        p.shard_replicas = replicas;
+        for (const auto& [optimizer, shards_weights] : {std::pair{models::OptimizerSharding::kEpAware, false},
+                                                        {models::OptimizerSharding::kZero2, false},
+                                                        {models::OptimizerSharding::kFsdp, true}}) {
+            p.optimizer = optimizer;
+            const Memories m = memories(model, p);
+            const StageParameters all = stage_parameters(model, m.c.plan, 0);
+            // Dense over dp ep / replicas ranks, experts over dp / replicas.
+            const double whole = all.dense + all.experts;
+            const double shard = all.dense / (8 / replicas) + all.experts / (4 / replicas);  // NOLINT: divisors
+            EXPECT_NEAR(label(m.of(0), "moments"), 8 * shard, 1);
+            EXPECT_NEAR(label(m.of(0), "weights"), 2 * (shards_weights ? shard : whole), 1);
+            const double gradients = optimizer == models::OptimizerSharding::kEpAware ? whole : shard;
+            EXPECT_NEAR(label(m.of(0), "gradients"), m.c.plan.gradient_bytes * gradients, 1);
+        }
+    }
 }
 
 TEST(StageMemory, the_masks_of_the_loop_cover_the_gathered_tokens_or_with_all_to_all_the_ranks_own) {

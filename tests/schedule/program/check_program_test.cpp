@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "../plan_fixture.hpp"
-#include "schedule/program/text.hpp"
+#include "schedule/inspection/text.hpp"
 
 namespace auspex::schedule {
 namespace {

@@ -251,6 +251,54 @@ TEST(Communication, fsdp_gathers_parameters_twice_and_reduces_gradients_once_in_
     EXPECT_NEAR(sums[OpKind::kGradientReduceDense].bytes, b.plan.micro_batches * held.dense * 2, 1);
 }
 
+TEST(Communication, fsdp_that_keeps_weights_from_forward_gathers_them_once_in_every_micro_batch) {
+    models::Plan p = plan("toy-dp4");
+    p.optimizer = models::OptimizerSharding::kFsdp, p.reshard_after_forward = false;
+    const Built b = built(workload("toy-dense"), p);
+    auto sums = communications(b.program, 0);
+    const double held = stage_parameters(b.workload, b.plan, 0).dense;
+    EXPECT_NEAR(sums[OpKind::kParameterGatherDense].bytes, b.plan.micro_batches * held * 2, 1);
+    EXPECT_NEAR(sums[OpKind::kGradientReduceDense].bytes, b.plan.micro_batches * held * 2, 1);
+}
+
+TEST(Communication, zero_2_sums_gradients_in_every_micro_batch_and_gathers_parameters_once_a_step) {
+    models::Plan p = plan("toy-dp4");
+    p.optimizer = models::OptimizerSharding::kZero2;
+    const Built b = built(workload("toy-dense"), p);
+    auto sums = communications(b.program, 0);
+    const double held = stage_parameters(b.workload, b.plan, 0).dense;
+    EXPECT_NEAR(sums[OpKind::kGradientReduceDense].bytes, b.plan.micro_batches * held * 2, 1);
+    EXPECT_NEAR(sums[OpKind::kParameterGatherDense].bytes, held * 2, 1);
+}
+
+TEST(Communication, groups_that_shard_by_themselves_sum_their_shards_over_one_another) {
+    // 4 ranks in 2 groups of 2: P elements reduce-scattered in a group, then the P / 2 of a shard all-reduced.
+    models::Plan p = plan("toy-dp4");
+    p.shard_replicas = 2;
+    for (const auto& [optimizer, times] : {std::pair{models::OptimizerSharding::kEpAware, 1},
+                                           {models::OptimizerSharding::kZero2, p.micro_batches},
+                                           {models::OptimizerSharding::kFsdp, p.micro_batches}}) {
+        p.optimizer = optimizer;
+        const Built b = built(workload("toy-dense"), p);
+        const double held = stage_parameters(b.workload, b.plan, 0).dense * 2;
+        double scattered = 0, reduced = 0;
+        for (const BlockUse& use : b.program.roles[0].order) {
+            for (const Operation& op : b.program.operations_of(b.program.blocks[use.block])) {
+                if (op.kind == OpKind::kGradientReduceDense) {
+                    const bool within = op.comm == CommKind::kReduceScatter;
+                    EXPECT_EQ(op.group, within ? models::GroupKind::kDenseShard : models::GroupKind::kShardReplicas);
+                    (within ? scattered : reduced) += op.bytes;
+                }
+                if (op.kind == OpKind::kParameterGatherDense) {
+                    EXPECT_EQ(op.group, models::GroupKind::kDenseShard);
+                }
+            }
+        }
+        EXPECT_NEAR(scattered, times * held, 1);
+        EXPECT_NEAR(reduced, times * held / 2, 1);
+    }
+}
+
 TEST(StageParameters, summed_over_ranks_are_the_workloads_parameters_and_the_copies_that_tp_and_tied_tables_need) {
     for (std::uint64_t seed = 2'000; seed < 2'200; ++seed) {
         const Case c = random_case(seed);

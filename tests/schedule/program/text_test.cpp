@@ -6,7 +6,7 @@
 
 #include "../plan_fixture.hpp"
 #include "base/input_text.hpp"
-#include "schedule/program/text.hpp"
+#include "schedule/inspection/text.hpp"
 
 namespace auspex::schedule {
 namespace {

@@ -122,7 +122,7 @@ inline models::Inputs toy_inputs(const std::string& plan, const std::string& wor
 }
 
 /// The seed's plan of a toy, of up to 16 ranks, that the trainer runs: no context parallelism, experts split over tp as
-/// the rest, tokens sent straight to their experts' ranks, nothing gathered layer by layer, nothing overlapped.
+/// the rest, tokens sent straight to their experts' ranks, nothing overlapped.
 inline models::Inputs trainable_inputs(std::uint64_t seed, models::Machine machine) {
     models::Inputs inputs = toy_inputs("toy-dp4", "toy-dense", std::move(machine));
     Rng rng(seed);
@@ -130,8 +130,6 @@ inline models::Inputs trainable_inputs(std::uint64_t seed, models::Machine machi
         models::Plan plan = testing_plans::detail::draw_plan(rng, false);
         inputs.workload = testing_plans::workload(rng.below(2) == 0 ? "toy-dense" : "toy-moe");
         plan.dispatch = plan.dispatch == models::Dispatch::kHierarchical ? models::Dispatch::kAllToAll : plan.dispatch;
-        plan.optimizer =
-            plan.optimizer == models::OptimizerSharding::kFsdp ? models::OptimizerSharding::kSharded : plan.optimizer;
         if (plan.dp * plan.ep * plan.etp * plan.pp > 16) {
             continue;
         }

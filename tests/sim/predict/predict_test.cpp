@@ -162,7 +162,7 @@ TEST(Predict, gradients_are_made_before_they_are_summed_and_sums_before_norm_upd
     int summed = 0;
     for (std::uint64_t seed = 5'300; seed < 5'400; ++seed) {
         models::Inputs inputs = random_inputs(seed, true);
-        if (inputs.plan.optimizer == models::OptimizerSharding::kFsdp) {
+        if (shards_gradients(inputs.plan.optimizer)) {
             continue;  // sums and gathers in every pass
         }
         inputs.plan.overlap_dp = true;

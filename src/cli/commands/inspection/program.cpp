@@ -17,7 +17,7 @@
 #include "schedule/orders/order_csv.hpp"
 #include "schedule/orders/orders.hpp"
 #include "schedule/program/program.hpp"
-#include "schedule/program/text.hpp"
+#include "schedule/inspection/text.hpp"
 
 namespace auspex::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "compare/kineto/account/ranks.hpp"
-#include "schedule/program/operation_loss.hpp"
+#include "schedule/inspection/operation_loss.hpp"
 
 namespace auspex::kineto {
 namespace {

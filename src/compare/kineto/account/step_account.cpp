@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "schedule/program/operation_loss.hpp"
+#include "schedule/inspection/operation_loss.hpp"
 
 namespace auspex::kineto {
 namespace {

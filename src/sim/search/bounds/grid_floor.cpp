@@ -92,14 +92,16 @@ const GridFloor::StageExtremes& GridFloor::extremes_of(const Candidate& plan) {
 }
 
 double GridFloor::memory_bytes(const Candidate& plan) {
-    const bool is_whole = plan.optimizer != models::OptimizerSharding::kFsdp;
     const models::Plan& base = inputs_.plan;
-    return (is_whole ? extremes_of(plan).most * (base.weight_bytes + base.gradient_bytes) : 0) * kBelow +
-           inputs_.machine.tile.reserved_bytes;
+    const bool has_weights = plan.optimizer != models::OptimizerSharding::kFsdp || !base.reshard_after_forward;
+    const double whole_bytes =
+        (has_weights ? base.weight_bytes : 0) + (shards_gradients(plan.optimizer) ? 0 : base.gradient_bytes);
+    return (whole_bytes > 0 ? extremes_of(plan).most * whole_bytes : 0) * kBelow + inputs_.machine.tile.reserved_bytes;
 }
 
 double GridFloor::optimizer_s(const Candidate& plan) {
-    if (overlaps(plan, schedule::Stream::kDp) || plan.optimizer == models::OptimizerSharding::kFsdp) {
+    // What shards gradients sums them in its passes; zero-2 gathers behind them, over groups that may be parts.
+    if (overlaps(plan, schedule::Stream::kDp) || shards_gradients(plan.optimizer) || inputs_.plan.shard_replicas > 1) {
         return 0;
     }
     const StageExtremes& least = extremes_of(plan);

@@ -64,11 +64,13 @@ const schedule::FixedBytes& GridMemory::fixed_of(const Candidate& c, int stage) 
 }
 
 double GridMemory::stage_bytes(const Candidate& c, const models::Plan& plan, int stage) {
-    const bool is_fsdp = c.optimizer == models::OptimizerSharding::kFsdp;
+    // Passes gather and sum by themselves where weights and gradients are sharded; the grid's groups are the same.
+    const models::OptimizerSharding of_passes =
+        shards_gradients(c.optimizer) ? c.optimizer : models::OptimizerSharding::kReplicated;
     const bool reduces = schedule::reduces_buckets(plan, inputs_.stack);
     const auto [effects, is_new] = effects_.try_emplace(
         {c.virtual_stages, is_v_shaped(c.schedule), splits_backward(c.schedule), c.stages, c.micro_batch_size,
-         c.dispatch, c.expert_kernels, c.recompute, c.sequence_parallel, is_fsdp, reduces, stage});
+         c.dispatch, c.expert_kernels, c.recompute, c.sequence_parallel, of_passes, reduces, stage});
     if (is_new) {
         effects->second = schedule::pass_effects(inputs_.workload, plan, inputs_.stack, layout_, stage,
                                                  routing_load(plan, inputs_.workload));

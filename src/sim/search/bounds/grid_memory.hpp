@@ -24,7 +24,7 @@ class GridMemory {
 
  private:
     using EffectsKey = std::tuple<int, bool, bool, models::StageDeal, int, models::Dispatch, models::ExpertKernels, int,
-                                  bool, bool, bool, int>;
+                                  bool, models::OptimizerSharding, bool, int>;
     [[nodiscard]] double stage_bytes(const Candidate& candidate, const models::Plan& plan, int stage);
 
     [[nodiscard]] const schedule::FixedBytes& fixed_of(const Candidate& candidate, int stage);

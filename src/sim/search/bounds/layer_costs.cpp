@@ -31,6 +31,7 @@ models::Plan short_plan(const Candidate& c, const models::Plan& base, const mode
     plan.virtual_stages = plan.micro_batches = 1;
     plan.schedule = schedule;
     plan.overlap_tp = plan.overlap_ep = plan.overlap_dp = plan.overlap_pp = false;  // kept for all overlaps alike
+    plan.shard_replicas = 1;  // sums over replicas are not asked for
     plan.routing = {};
     plan.stages = models::StageDeal::kEven;
     plan.stage_layers.clear();

@@ -137,7 +137,7 @@ double GridBound::played_optimizer_s(const Candidate& c, const models::Plan& pla
     schedule::Program program;
     program.overlap_dp = plan.overlap_dp;
     schedule::BlockBuilder builder(program, shapes);
-    const bool is_reduced = plan.optimizer == models::OptimizerSharding::kFsdp ||
+    const bool is_reduced = shards_gradients(plan.optimizer) ||
                             (plan.overlap_dp && inputs_.stack.reduction == models::Reduction::kBucketed);
     for (int stage = 0; stage < c.pp; ++stage) {
         program.roles.push_back({stage, {{build_optimizer_block(builder, layout_, stage, is_reduced), -1}}});
@@ -155,7 +155,7 @@ std::vector<double> GridBound::optimizer_parts(const Candidate& c, const models:
     schedule::Program program;
     schedule::BlockBuilder builder(program, shapes);
     const bool overlaps_dp = overlaps(c, schedule::Stream::kDp);
-    const bool is_reduced = plan.optimizer == models::OptimizerSharding::kFsdp || overlaps_dp;
+    const bool is_reduced = shards_gradients(plan.optimizer) || overlaps_dp;
     const std::uint32_t block = schedule::build_optimizer_block(builder, layout_, stage, is_reduced);
     const double slowdown = predict::slowest_of_groups(inputs_.machine.tile, plan);
     std::vector<double> parts_s{0};

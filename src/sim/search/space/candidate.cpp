@@ -15,6 +15,15 @@ models::Plan plan_of(const Candidate& c, const models::Plan& base) {
     plan.schedule = c.schedule;
     plan.stages = c.stages;
     plan.optimizer = c.optimizer;
+    if (c.optimizer != models::OptimizerSharding::kFsdp) {
+        plan.reshard_after_forward = models::Plan{}.reshard_after_forward;
+        plan.prefetch = models::Plan{}.prefetch;
+    }
+    // The base's groups where they divide the candidate's replicas, else all of these together.
+    const std::int64_t dense = std::int64_t{c.dp} * c.ep * c.etp / c.tp;
+    if (!shards_in_groups(c.optimizer) || c.dp % base.shard_replicas != 0 || dense % base.shard_replicas != 0) {
+        plan.shard_replicas = 1;
+    }
     plan.dispatch = c.dispatch;
     plan.expert_kernels = c.expert_kernels;
     if ((c.recompute & kRecomputeAsGiven) == 0) {

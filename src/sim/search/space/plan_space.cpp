@@ -65,7 +65,8 @@ int choices_that_differ(const Candidate& a, const Candidate& b) {
 }
 
 constexpr std::array kOptimizers{models::OptimizerSharding::kReplicated, models::OptimizerSharding::kSharded,
-                                 models::OptimizerSharding::kEpAware, models::OptimizerSharding::kFsdp};
+                                 models::OptimizerSharding::kEpAware, models::OptimizerSharding::kZero2,
+                                 models::OptimizerSharding::kFsdp};
 constexpr std::array kDispatches{models::Dispatch::kAllGatherReduceScatter, models::Dispatch::kAllToAll,
                                  models::Dispatch::kHierarchical};
 constexpr std::array kKernels{models::ExpertKernels::kLoop, models::ExpertKernels::kGrouped,

@@ -1,5 +1,5 @@
 /// @file Phase and stream to loss.
-#include "schedule/program/operation_loss.hpp"
+#include "schedule/inspection/operation_loss.hpp"
 
 namespace auspex::schedule {
 namespace {

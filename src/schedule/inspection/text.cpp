@@ -1,5 +1,5 @@
 /// @file Printing programs.
-#include "schedule/program/text.hpp"
+#include "schedule/inspection/text.hpp"
 
 #include "base/number_text.hpp"
 

@@ -1,0 +1,97 @@
+/// @file Groups by plan, units by operation.
+#include "schedule/program/sharding.hpp"
+
+#include <algorithm>
+
+namespace auspex::schedule {
+
+ShardGroups shard_groups(const models::Plan& plan, bool experts) {
+    using models::GroupKind;
+    const GroupKind all = experts ? GroupKind::kExpertDp : GroupKind::kDenseDp;
+    switch (plan.optimizer) {
+        case models::OptimizerSharding::kReplicated: return {all, false};
+        case models::OptimizerSharding::kSharded: return {experts ? all : GroupKind::kDenseDpOuter, true};
+        default: break;
+    }
+    if (plan.shard_replicas == 1) {
+        return {all, true};
+    }
+    return {experts ? GroupKind::kExpertShard : GroupKind::kDenseShard, true, GroupKind::kShardReplicas};
+}
+
+bool gathers_in_passes(const models::Plan& plan) { return plan.optimizer == models::OptimizerSharding::kFsdp; }
+
+bool shards_weights(const models::Plan& plan) { return gathers_in_passes(plan) && plan.reshard_after_forward; }
+
+SummedParts summed_parts(const models::Plan& plan, const models::Layout& layout, const StageParameters& bucket) {
+    const auto is_shared = [&](bool experts) {
+        return plan.shard_replicas > 1 || group_size(layout, shard_groups(plan, experts).shard) > 1;
+    };
+    return {bucket.dense > 0 && (is_shared(false) || bucket.summed_over_tp > 0), bucket.experts > 0 && is_shared(true)};
+}
+
+bool has_one_table(const models::Workload& workload, const models::Plan& plan) {
+    return workload.tied_embeddings && tied_copy_parameters(workload, plan) == 0;
+}
+
+std::optional<int> unit_of(const Operation& op, LayerRange layers, bool is_tied) {
+    if (op.comm != CommKind::kNone) {
+        return std::nullopt;
+    }
+    if (op.kind == OpKind::kEmbedding && layers.first > 0) {  // of a prediction module, by the head's copy of the table
+        return unit_of_head(layers);
+    }
+    if (op.layer >= 0 && op.kind != OpKind::kEmbedding) {
+        return unit_of_layer(layers, op.layer);
+    }
+    switch (op.kind) {
+        case OpKind::kEmbedding: return unit_of_embedding(layers);
+        case OpKind::kLmHead: return is_tied ? unit_of_embedding(layers) : unit_of_head(layers);
+        case OpKind::kFinalNorm: return unit_of_head(layers);
+        default: return std::nullopt;
+    }
+}
+
+std::vector<UnitEnds> last_reads(const Program& program, const Block& block, LayerRange layers, bool is_tied) {
+    std::vector<UnitEnds> ends;
+    const std::span<const Operation> operations = program.operations_of(block);
+    for (const Operation& op : operations) {
+        const bool gathers = op.kind == OpKind::kParameterGatherDense || op.kind == OpKind::kParameterGatherExperts;
+        if (gathers && op.unit >= 0 && std::ranges::find(ends, int{op.unit}, &UnitEnds::unit) == ends.end()) {
+            ends.push_back({op.unit, 0});
+        }
+    }
+    for (std::uint32_t i = 0; i < operations.size() && !ends.empty(); ++i) {
+        const std::optional<int> unit = unit_of(operations[i], layers, is_tied);
+        // gradients of weights outside the layers are made of activations alone
+        const bool reads = operations[i].layer >= 0 || operations[i].phase != Phase::kBackwardWeight;
+        const auto end = unit && reads ? std::ranges::find(ends, *unit, &UnitEnds::unit) : ends.end();
+        if (end != ends.end()) {
+            end->operation = i;
+        }
+    }
+    return ends;
+}
+
+std::vector<UnitEnds> last_sums(const Program& program, const Block& block, bool experts) {
+    std::vector<UnitEnds> ends;
+    const std::span<const Operation> operations = program.operations_of(block);
+    for (std::uint32_t i = 0; i < operations.size(); ++i) {
+        const Operation& op = operations[i];
+        const bool is_sum = experts
+                                ? op.kind == OpKind::kGradientReduceExperts
+                                : op.kind == OpKind::kGradientReduceDense || op.kind == OpKind::kGradientTpAllReduce;
+        if (!is_sum || op.unit < 0) {
+            continue;
+        }
+        const auto end = std::ranges::find(ends, int{op.unit}, &UnitEnds::unit);
+        if (end == ends.end()) {
+            ends.push_back({op.unit, i});
+        } else {
+            end->operation = i;
+        }
+    }
+    return ends;
+}
+
+}  // namespace auspex::schedule

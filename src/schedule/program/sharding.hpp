@@ -1,0 +1,52 @@
+#pragma once
+/// @file Who shares a shard and who shards what: groups of ranks, and units of a chunk whose weights are gathered and
+/// whose gradients are summed within a pass.
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "schedule/program/gradient_buckets.hpp"
+
+namespace auspex::schedule {
+
+/// Of a part of the parameters, dense or experts.
+struct ShardGroups {
+    models::GroupKind shard;  ///< over which gradients are summed, and states sharded unless they are replicated
+    bool is_sharded = false;
+    /// Ranks that hold the same shard, and sum gradients beyond `shard`; none where shard_replicas is 1.
+    std::optional<models::GroupKind> replicas{};
+};
+[[nodiscard]] ShardGroups shard_groups(const models::Plan& plan, bool experts);
+
+/// Weights are kept as shards, too, and a unit's are whole only while a pass needs them.
+[[nodiscard]] bool shards_weights(const models::Plan& plan);
+/// Passes gather weights: fsdp.
+[[nodiscard]] bool gathers_in_passes(const models::Plan& plan);
+
+/// Where gradients are sharded: whether a micro-batch's gradients of a bucket are by themselves until they are summed.
+/// Where nobody else has a part of them they are added to the rank's own at once.
+struct SummedParts {
+    bool dense = false, experts = false;
+};
+[[nodiscard]] SummedParts summed_parts(const models::Plan& plan, const models::Layout& layout,
+                                       const StageParameters& bucket);
+
+/// The unit whose weights the operation of a pass reads, or whose gradients it adds to; none of a communication, and of
+/// what has no weights. `is_tied`: the LM head reads the embedding's table, which the same stage holds.
+[[nodiscard]] std::optional<int> unit_of(const Operation& op, LayerRange layers, bool is_tied);
+/// Embedding and LM head are one table on one stage.
+[[nodiscard]] bool has_one_table(const models::Workload& workload, const models::Plan& plan);
+
+/// What operations of a pass end (indices within the block).
+struct UnitEnds {
+    int unit = 0;
+    std::uint32_t operation = 0;
+};
+/// Of each unit that the block gathers: the last operation that reads its weights.
+[[nodiscard]] std::vector<UnitEnds> last_reads(const Program& program, const Block& block, LayerRange layers,
+                                               bool is_tied);
+/// Of each bucket whose gradients the block sums (by its last unit) and of the part: the last sum, behind which the
+/// rank adds its shard.
+[[nodiscard]] std::vector<UnitEnds> last_sums(const Program& program, const Block& block, bool experts);
+
+}  // namespace auspex::schedule

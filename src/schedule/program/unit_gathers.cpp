@@ -1,0 +1,92 @@
+/// @file All-gathers of units: experts, then the dense part.
+#include "schedule/program/unit_gathers.hpp"
+
+namespace auspex::schedule {
+
+namespace {
+
+/// Of the last virtual stage; `gathers_table`: with the embedding's unit, where that has the head's table.
+GatheredUnit head_unit(const models::Workload& workload, const models::Plan& plan, LayerRange range,
+                       bool gathers_table) {
+    GatheredUnit head{unit_of_head(range), -1, head_parameters(workload, plan, last_virtual_stage_of(plan))};
+    if (gathers_table && has_one_table(workload, plan)) {
+        head.second_unit = unit_of_embedding(range);
+        head.more = embedding_parameters(workload, plan, 0);
+    }
+    return head;
+}
+
+}  // namespace
+
+std::vector<GatheredUnit> forward_units(const models::Workload& workload, const models::Plan& plan, int virtual_stage) {
+    std::vector<GatheredUnit> units;
+    if (!gathers_in_passes(plan)) {
+        return units;
+    }
+    const LayerRange range = layers_of(workload, plan, virtual_stage);
+    if (virtual_stage == 0) {
+        units.push_back({unit_of_embedding(range), -1, embedding_parameters(workload, plan, virtual_stage)});
+    }
+    const auto add_layers = [&](int first, int last) {
+        for (int layer = first; layer < last; ++layer) {
+            units.push_back({unit_of_layer(range, layer), layer, layer_parameters(workload, plan, layer)});
+        }
+    };
+    const int own_last = range.last - range.predictions;
+    add_layers(range.first, own_last);
+    if (virtual_stage == last_virtual_stage_of(plan)) {
+        units.push_back(head_unit(workload, plan, range, virtual_stage > 0));
+    }
+    add_layers(own_last, range.last);
+    return units;
+}
+
+std::vector<GatheredUnit> backward_units(const models::Workload& workload, const models::Plan& plan,
+                                         int virtual_stage) {
+    std::vector<GatheredUnit> units;
+    if (!shards_weights(plan)) {
+        return units;
+    }
+    const LayerRange range = layers_of(workload, plan, virtual_stage);
+    if (virtual_stage == last_virtual_stage_of(plan)) {
+        units.push_back(head_unit(workload, plan, range, true));
+    }
+    for (int layer = range.last - 1; layer >= range.first; --layer) {
+        units.push_back({unit_of_layer(range, layer), layer, layer_parameters(workload, plan, layer)});
+    }
+    return units;
+}
+
+void UnitGathers::before_next(Value x) {
+    if (next_ >= units_.size()) {
+        return;
+    }
+    const auto prefetch = static_cast<std::size_t>(b_.shapes().plan.prefetch);
+    const int layer = b_.layer();
+    for (; ahead_ < units_.size() && ahead_ <= next_ + prefetch; ++ahead_) {
+        gathered_[ahead_] = gather(units_[ahead_], x);
+    }
+    b_.set(b_.phase(), layer);
+    b_.require(gathered_[next_]);
+    ++next_;
+}
+
+Value UnitGathers::gather(const GatheredUnit& of, Value after) {
+    b_.set(b_.phase(), of.layer);
+    const Value first = of.second_unit < 0 ? after : gather(of.second_unit, of.more, after);
+    const Value second = gather(of.unit, of.parameters, after);
+    return second == after ? first : second;  // one stream: the second ends behind the first
+}
+
+/// Without a gather (a group of one rank) what comes back is `after`.
+Value UnitGathers::gather(int unit, const StageParameters& parameters, Value after) {
+    const ShardGroups of_experts = shard_groups(b_.shapes().plan, true),
+                      of_dense = shard_groups(b_.shapes().plan, false);
+    const Value experts =
+        b_.communicate(OpKind::kParameterGatherExperts, Stream::kDp, CommKind::kAllGather, of_experts.shard,
+                       group_size(layout_, of_experts.shard), {{parameters.experts}}, {after}, {.unit = unit});
+    return b_.communicate(OpKind::kParameterGatherDense, Stream::kDp, CommKind::kAllGather, of_dense.shard,
+                          group_size(layout_, of_dense.shard), {{parameters.dense}}, {experts, after}, {.unit = unit});
+}
+
+}  // namespace auspex::schedule

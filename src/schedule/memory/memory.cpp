@@ -212,7 +212,7 @@ RankMemory rank_memory(const models::Workload& workload, const models::Plan& pla
     FixedBytes fixed = fixed_bytes(plan, stack, layout,
                                    {std::round(p.dense) + std::round(p.experts), states,
                                     waiting_gradients(workload, plan, stack, layout, coordinates.stage)});
-    fixed[static_cast<std::size_t>(MemoryLabel::kWeights)] += router_bias_bytes(workload, plan, coordinates.stage);
+    fixed[static_cast<std::size_t>(MemoryLabel::kWeights)] += bytes_beside_weights(workload, plan, coordinates.stage);
     RankMemory memory;
     memory.use = peaks.use;
     memory.operation = peaks.operation;

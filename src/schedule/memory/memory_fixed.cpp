@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "schedule/program/block_builder.hpp"
 #include "schedule/program/sharding.hpp"
 
 namespace auspex::schedule {
@@ -21,14 +22,16 @@ double waiting_gradients(const models::Workload& workload, const models::Plan& p
     return waiting;
 }
 
-double router_bias_bytes(const models::Workload& workload, const models::Plan& plan, int stage) {
+double bytes_beside_weights(const models::Workload& workload, const models::Plan& plan, int stage) {
     constexpr double kBiasAndCount = 4 + 4;
     double layers = 0;
     for (int chunk = 0; workload.router_bias && chunk < plan.virtual_stages; ++chunk) {
         const LayerRange range = layers_of(workload, plan, virtual_stage_of(plan, chunk, stage));
         layers += range.last - std::clamp(workload.first_dense_layers, range.first, range.last);
     }
-    return layers * workload.num_experts * kBiasAndCount;
+    constexpr double kBothWays = 2;
+    const double in_fp8 = shards_weights(plan) ? 0 : kBothWays * parameters_in_fp8(workload, plan, stage);
+    return layers * workload.num_experts * kBiasAndCount + in_fp8;
 }
 
 FixedBytes fixed_bytes(const models::Plan& plan, const models::Stack& stack, const models::Layout& layout,
@@ -52,7 +55,7 @@ FixedBytes even_fixed_bytes(const models::Workload& workload, const models::Plan
     FixedBytes bytes = fixed_bytes(plan, stack, layout,
                                    {p.dense + p.experts, p.dense / shards.dense + p.experts / shards.experts,
                                     waiting_gradients(workload, plan, stack, layout, stage)});
-    bytes[static_cast<std::size_t>(MemoryLabel::kWeights)] += router_bias_bytes(workload, plan, stage);
+    bytes[static_cast<std::size_t>(MemoryLabel::kWeights)] += bytes_beside_weights(workload, plan, stage);
     return bytes;
 }
 

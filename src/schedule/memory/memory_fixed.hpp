@@ -11,8 +11,9 @@ namespace auspex::schedule {
 
 using FixedBytes = std::array<double, kMemoryLabelCount>;
 
-/// Bytes of router biases and of the counts that move them, of a stage: fp32, whole on every rank.
-[[nodiscard]] double router_bias_bytes(const models::Workload& workload, const models::Plan& plan, int stage);
+/// Bytes of a stage beside its weights, whole on every rank: router biases and the counts that move them, fp32; weights
+/// in 8 bits, as they are and transposed, but with fsdp.
+[[nodiscard]] double bytes_beside_weights(const models::Workload& workload, const models::Plan& plan, int stage);
 /// Parameters that a rank of a stage holds something of, all the time.
 struct HeldParameters {
     double whole = 0;    ///< of the stage

@@ -176,6 +176,9 @@ struct AttentionWidths {
 /// Elements of 16 bits written twice in 8, as they are and transposed; tensorwise read once before for their largest
 /// value.
 [[nodiscard]] models::Kernel cast_to_fp8(const models::Plan& plan, double elements);
+/// Parameters of a rank of a stage that are kept a second time as such copies: those of layers, routers and norms among
+/// them, which are a thousandth. 0 without fp8.
+[[nodiscard]] double parameters_in_fp8(const models::Workload& workload, const models::Plan& plan, int stage);
 /// The kernels with products of 8-bit operands and what casts them (plan.fp8): the input, forward and in recompute, and
 /// backward the output's gradient. Weights are cast once a step, behind the update. Activations stay as they are in
 /// memory. Ignores: history of largest values (delayed scaling).

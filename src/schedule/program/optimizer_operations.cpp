@@ -152,7 +152,7 @@ std::uint32_t build_optimizer_block(BlockBuilder& b, const models::Layout& layou
     std::vector<models::Kernel> update{models::memory_kernel(
         passes * shard * (16 + master_bytes + s.plan.gradient_bytes + s.plan.weight_bytes), passes)};
     if (s.plan.fp8 != models::Fp8::kNone) {
-        update.push_back(cast_to_fp8(s.plan, p.dense + p.experts));
+        update.push_back(cast_to_fp8(s.plan, parameters_in_fp8(s.workload, s.plan, stage)));
     }
     b.compute(OpKind::kOptimizerUpdate, {}, std::span<const models::Kernel>(update));
     if (!gathers_in_passes(s.plan) && dense.groups.is_sharded) {

@@ -42,6 +42,18 @@ models::Kernel cast_of_input(const models::Plan& plan, const models::Kernel& pro
 
 }  // namespace
 
+double parameters_in_fp8(const models::Workload& workload, const models::Plan& plan, int stage) {
+    if (plan.fp8 == models::Fp8::kNone) {
+        return 0;
+    }
+    StageParameters all = stage_parameters(workload, plan, stage);
+    for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
+        const int v = virtual_stage_of(plan, chunk, stage);
+        all.dense -= embedding_parameters(workload, plan, v).dense + head_parameters(workload, plan, v).dense;
+    }
+    return all.dense + all.experts;
+}
+
 models::Kernel cast_to_fp8(const models::Plan& plan, double elements) {
     constexpr double kRead = 2, kWritten = 2 * 1;
     const bool tensorwise = plan.fp8 == models::Fp8::kTensorwise;

@@ -149,14 +149,15 @@ TEST(Communication, world_all_reduces_are_the_loss_and_vectors_of_a_flag_of_ever
 
 TEST(Communication, experts_split_over_other_ranks_than_the_dense_part_gather_and_scatter_over_those) {
     // Toy: t = 64 tokens, H = 64, bf16; 4 layers, 2 micro-batches, forward and backward. t_routed = t etp / tp.
-    // With sequence parallelism backward gathers the saved input once more, for the router's weight gradient.
+    // With sequence parallelism, or where more etp ranks gather tokens, backward gathers the saved input once more, for
+    // the router's weight gradient.
     struct Row {
         int tp, etp;
         bool sequence_parallel;
         double tp_gathers, etp_gathers, etp_scatters;  // a layer and direction, of the mixture alone
     };
     for (const Row row : {Row{4, 2, false, 1, 0, 1}, Row{4, 2, true, 0, 1.5, 1}, Row{4, 1, false, 1, 0, 0},
-                          Row{1, 2, false, 0, 1, 1}, Row{2, 4, false, 1, 1, 1}}) {
+                          Row{1, 2, false, 0, 1.5, 1}, Row{2, 4, false, 1, 1.5, 1}}) {
         models::Plan p = plan("toy-ep2-dp2");
         p.tp = row.tp, p.etp = row.etp, p.etp_given = true;
         p.dp = 4 / row.etp;

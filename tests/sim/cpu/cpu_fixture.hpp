@@ -138,7 +138,7 @@ inline models::Inputs trainable_inputs(std::uint64_t seed, models::Machine machi
             const schedule::Program program = schedule::build_program(inputs.workload, inputs.plan, inputs.stack,
                                                                       testing_plans::layout_of(inputs.plan));
             if (executor_runs(inputs.workload, inputs.plan, inputs.stack, program) &&
-                refused_settings(inputs.workload, inputs.plan, inputs.stack).empty()) {
+                schedule::refused_settings(inputs.workload, inputs.plan, inputs.stack).empty()) {
                 return inputs;
             }
         } catch (const InputError&) {

@@ -45,9 +45,11 @@ schedule::Loss loss_of_operation(const schedule::Operation& op) {
 /// From the timeline: each rank's spans by what they are of; before its first span it prepares the optimizer, after its
 /// last it waits for the last rank.
 LossSeconds losses_of_timeline(const predict::SimulatedStep& step, const cpu::CpuStep& played) {
-    std::map<std::uint32_t, schedule::Loss> loss_of_name;
+    // Choices are counted by kernels, and those of whole sequences over ranks: one name on two streams.
+    std::map<std::pair<std::size_t, std::uint32_t>, schedule::Loss> loss_of_name;
     for (const schedule::Operation& op : step.program.operations) {
-        loss_of_name[static_cast<std::uint32_t>(operation_name_index(op.kind, op.phase))] = loss_of_operation(op);
+        loss_of_name[{static_cast<std::size_t>(op.stream),
+                      static_cast<std::uint32_t>(operation_name_index(op.kind, op.phase))}] = loss_of_operation(op);
     }
     const auto ranks = static_cast<std::size_t>(step.layout.tiles);
     LossSeconds seconds{};
@@ -56,7 +58,8 @@ LossSeconds losses_of_timeline(const predict::SimulatedStep& step, const cpu::Cp
         const std::size_t rank = span.track / schedule::kStreamCount;
         first[rank] = std::min(first[rank], span.start);
         last[rank] = std::max(last[rank], span.end);
-        of(seconds, loss_of_name.at(span.name)) += to_seconds(span.end - span.start) / static_cast<double>(ranks);
+        of(seconds, loss_of_name.at({span.track % schedule::kStreamCount, span.name})) +=
+            to_seconds(span.end - span.start) / static_cast<double>(ranks);
     }
     for (std::size_t rank = 0; rank < ranks; ++rank) {
         of(seconds, schedule::Loss::kOptimizer) += to_seconds(first[rank]) / static_cast<double>(ranks);

@@ -49,10 +49,10 @@ struct Routing {
     RoutingDistribution kind = RoutingDistribution::kUniform;
     double parameter = 0;  ///< s of zipf, a of dirichlet
     std::string trace_file;
-    std::vector<double> trace_shares;             ///< kTrace: share of routed tokens by expert, sums to 1
+    std::vector<double> trace_shares;               ///< kTrace: share of routed tokens by expert, sums to 1
     std::vector<std::vector<double>> layer_shares;  ///< kTrace: the same of each MoE layer, if the file tells
-    std::shared_ptr<const RoutingRecord> record;  ///< kTrace: every choice, if the file has them
-    bool alike_layers = false;                    ///< the same experts are popular in all layers
+    std::shared_ptr<const RoutingRecord> record;    ///< kTrace: every choice, if the file has them
+    bool alike_layers = false;                      ///< the same experts are popular in all layers
     bool operator==(const Routing&) const = default;
 };
 

@@ -366,7 +366,8 @@ TEST(Megatron, patterns_of_stages_are_written_out) {
     EXPECT_EQ(layers("E(tt|)*3L"), (std::vector<int>{2, 2, 2, 0}));
     EXPECT_EQ(layers("Et*2|tm*2L"), (std::vector<int>{2, 1}));
     EXPECT_EQ(layers_of_pattern("Et*2|tm*2L", "layout").predictions, 2);
-    for (const char* wrong : {"", "tt", "EttLt", "Et*L", "E(ttL", "Ett)L", "Et*9999999L", "EtLL", "Exl", "EmtL", "Etm|tL"}) {
+    for (const char* wrong :
+         {"", "tt", "EttLt", "Et*L", "E(ttL", "Ett)L", "Et*9999999L", "EtLL", "Exl", "EmtL", "Etm|tL"}) {
         EXPECT_THROW(static_cast<void>(layers(wrong)), InputError) << wrong;
     }
 }

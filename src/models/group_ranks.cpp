@@ -66,8 +66,7 @@ Family family_of(const Layout& layout, GroupKind kind) {
         case GroupKind::kDenseDpInner: return dense_dp_inner(layout);
         // A block of dp indices is a block of the stage's ranks: the same one for dense part and experts.
         case GroupKind::kDenseShard: return blocked(ranks, layout.tp, ranks / layout.tp / layout.shard_replicas);
-        case GroupKind::kExpertShard:
-            return blocked(ranks, layout.ep * layout.etp, layout.dp / layout.shard_replicas);
+        case GroupKind::kExpertShard: return blocked(ranks, layout.ep * layout.etp, layout.dp / layout.shard_replicas);
         case GroupKind::kShardReplicas: return strided(ranks, ranks / layout.shard_replicas);
         case GroupKind::kStage: return strided(ranks, 1);
         case GroupKind::kWorld:

@@ -25,9 +25,9 @@ enum class GroupKind : std::uint8_t {
     kDenseShard,    ///< with shard_replicas: neighbours among kDenseDp that shard the dense part by themselves
     kExpertShard,   ///< the same of kExpertDp
     kShardReplicas,  ///< those that hold the same shards, dense and experts': one of each such group
-    kStage,         ///< all N ranks of a stage
-    kWorld,         ///< every rank
-    kNextStage,     ///< a rank and its counterpart in the next stage (wrapping round): pipeline messages forward
+    kStage,          ///< all N ranks of a stage
+    kWorld,          ///< every rank
+    kNextStage,      ///< a rank and its counterpart in the next stage (wrapping round): pipeline messages forward
     kPreviousStage,
 };
 
@@ -37,9 +37,9 @@ struct Layout {
     int tiles = 0, pp = 1, dp = 1, ep = 1, etp = 1, tp = 1, cp = 1;
     int cp_all_to_all = 1;   ///< of the cp ranks
     int shard_replicas = 1;  ///< of the plan
-    int stage_ranks = 1;    ///< N = tiles / pp
-    int data_parallel = 1;  ///< N / (tp * cp)
-    int global_batch = 1;   ///< sequences: micro_batch_size * micro_batches * data_parallel
+    int stage_ranks = 1;     ///< N = tiles / pp
+    int data_parallel = 1;   ///< N / (tp * cp)
+    int global_batch = 1;    ///< sequences: micro_batch_size * micro_batches * data_parallel
     int nodes = 1;
     int tiles_per_node = 1;
     std::vector<int> node_of_job_node;  ///< machine node number of each node of the job, by placement

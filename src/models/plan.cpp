@@ -325,7 +325,10 @@ Plan load_plan(const JsonDocument& document) {
     read_schedule(root, plan);
     read_stages(root, plan);
     read_precision(root, plan);
-    read_sharding(root, plan);
+    const ShardingKeys sharding = read_sharding(root);
+    plan.optimizer = static_cast<OptimizerSharding>(sharding.optimizer);
+    plan.shard_replicas = sharding.shard_replicas;
+    plan.reshard_after_forward = sharding.reshard_after_forward, plan.prefetch = sharding.prefetch;
     read_choices(root, plan);
     read_routing(root, plan);
     read_rank_order(root, plan);

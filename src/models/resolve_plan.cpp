@@ -142,8 +142,8 @@ void check_sharding(const Plan& plan, std::int64_t stage_ranks) {
         const std::int64_t both = std::gcd(std::int64_t{plan.dp}, dense);
         refuse(plan, "shard_replicas",
                "found " + text(plan.shard_replicas) + "; expected a divisor of dp " + text(plan.dp) +
-                   " (replicas of an expert) and of " + text(dense) +
-                   " (replicas of the dense part): one of the " + divisors(both, plan.shard_replicas));
+                   " (replicas of an expert) and of " + text(dense) + " (replicas of the dense part): one of the " +
+                   divisors(both, plan.shard_replicas));
     }
     if (plan.prefetch < 0) {
         refuse(plan, "prefetch", "found " + text(plan.prefetch) + "; expected 0 or more");

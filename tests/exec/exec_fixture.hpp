@@ -181,14 +181,13 @@ struct TestRank {
     void spread(const exec::TensorPart& part) {
         const exec::Parameter& p = *part.parameter;
         const std::size_t place = weight_place(rank, part);
-        exec::for_each_run(slice_of(p), part.begin, part.end,
-                           [&](std::size_t whole, std::size_t at, std::size_t count) {
-                               for (std::size_t i = 0; i < count; ++i) {
-                                   const double value = 1 + 0.3 * std::sin(static_cast<double>(whole + i) + p.layer);
-                                   rank.weights.dense[place + at - part.begin + i] =
-                                       exec::stored<typename P::Value>(value);
-                               }
-                           });
+        exec::for_each_run(
+            slice_of(p), part.begin, part.end, [&](std::size_t whole, std::size_t at, std::size_t count) {
+                for (std::size_t i = 0; i < count; ++i) {
+                    const double value = 1 + 0.3 * std::sin(static_cast<double>(whole + i) + p.layer);
+                    rank.weights.dense[place + at - part.begin + i] = exec::stored<typename P::Value>(value);
+                }
+            });
     }
 
     void step(schedule::Timeline* timeline = nullptr) {
@@ -207,12 +206,12 @@ void collect_gradients(const exec::Rank<P>& rank, Tensors& tensors) {
         const auto& gradients = part.is_expert ? rank.weights.experts_gradient : rank.weights.dense_gradient;
         std::vector<double>& tensor = tensors[p.name];
         tensor.resize(exec::elements_of(p.shape), 0.0);
-        exec::for_each_run(slice_of(p), part.begin, part.end,
-                           [&](std::size_t whole, std::size_t at, std::size_t count) {
-                               for (std::size_t i = 0; i < count; ++i) {
-                                   tensor[whole + i] = exec::real(gradients[gradient_place(rank, part) + at - part.begin + i]);
-                               }
-                           });
+        exec::for_each_run(
+            slice_of(p), part.begin, part.end, [&](std::size_t whole, std::size_t at, std::size_t count) {
+                for (std::size_t i = 0; i < count; ++i) {
+                    tensor[whole + i] = exec::real(gradients[gradient_place(rank, part) + at - part.begin + i]);
+                }
+            });
     }
 }
 

@@ -96,7 +96,8 @@ TEST(ResolvePlan, groups_that_shard_by_themselves_are_equal_parts_of_experts_and
     const Workload moe = workload_of("toy-moe");
     const std::string fsdp = R"({"optimizer": "fsdp", "ep": 2, "shard_replicas": )";
     EXPECT_EQ(resolve_plan(parsed(fsdp + "3}"), moe, 12).shard_replicas, 3);
-    expect_contains(resolve_error(fsdp + "4}", moe, 12), "p.json: $.shard_replicas: found 4; expected a divisor of dp 6");
+    expect_contains(resolve_error(fsdp + "4}", moe, 12),
+                    "p.json: $.shard_replicas: found 4; expected a divisor of dp 6");
     // tp 2 over etp 1: four replicas of an expert, two of the dense part.
     expect_contains(resolve_error(R"({"optimizer": "zero-2", "tp": 2, "etp": 1, "shard_replicas": 4})", moe, 4),
                     "and of 2 (replicas of the dense part)");

@@ -87,7 +87,8 @@ StepCollective gather_of_unit(Rank<P>& rank, const CurrentOperation& current, bo
         whole = Buffer<V>(*rank.arena, schedule::MemoryLabel::kCommunication, range.size());
         begin = whole.data();
         const std::size_t own = offsets[sharding.shard_index], end = offsets[sharding.shard_index + 1];
-        copy_values<V>(end - own, (experts ? w.experts : w.dense).data() + shard_place(rank, experts, range.begin + own),
+        copy_values<V>(end - own,
+                       (experts ? w.experts : w.dense).data() + shard_place(rank, experts, range.begin + own),
                        begin + own);
     } else {
         begin = (experts ? w.experts : w.dense).data() + range.begin;
@@ -153,8 +154,7 @@ std::vector<StepCollective> step_collectives(Rank<P>& rank, const CurrentOperati
     const FlatRange range = gradients_of(rank, current, experts);
     if (current.block.kind != schedule::BlockKind::kOptimizer && !has_been_summed(rank, op)) {
         using G = typename P::Gradient;
-        check_contribution(rank, current,
-                           std::span<const G>(gradients_from(rank, experts, range.begin), range.size()));
+        check_contribution(rank, current, std::span<const G>(gradients_from(rank, experts, range.begin), range.size()));
     }
     return op.kind == schedule::OpKind::kGradientEpAllReduce ? sums_over_ep(rank, op, range)
                                                              : std::vector{sum_of(rank, op, experts, range)};

@@ -30,8 +30,8 @@ template <class P>
 
 /// The calls of kGradientEpAllReduce, kGradientReduceExperts, kGradientReduceDense, kParameterGatherExperts and
 /// kParameterGatherDense, one after another: sums of a bucket are one call, gathers one for each part that shards are
-/// cut from (in a pass, of its unit); a sum that the program repeats has one for each tensor. In a pass what the rank brings to a sum is checked
-/// first (check_contribution).
+/// cut from (in a pass, of its unit); a sum that the program repeats has one for each tensor. In a pass what the rank
+/// brings to a sum is checked first (check_contribution).
 template <class P>
 [[nodiscard]] std::vector<StepCollective> step_collectives(Rank<P>& rank, const CurrentOperation& current);
 

@@ -28,9 +28,8 @@ PassUnits<P>::PassUnits(Rank<P>& rank, const schedule::Block& block)
 
 template <class P>
 UnitTensors<P>& PassUnits<P>::tensors_of(int unit, std::size_t& bucket) {
-    const auto found = std::ranges::find_if(rank_.buckets, [&](const ReductionBucket& one) {
-        return one.chunk == block_.chunk && one.last_unit == unit;
-    });
+    const auto found = std::ranges::find_if(
+        rank_.buckets, [&](const ReductionBucket& one) { return one.chunk == block_.chunk && one.last_unit == unit; });
     AUSPEX_CHECK(found != rank_.buckets.end(), "sums and gathers in passes are those of buckets");
     bucket = static_cast<std::size_t>(found - rank_.buckets.begin());
     return rank_.weights.units[bucket];

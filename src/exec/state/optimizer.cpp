@@ -27,8 +27,7 @@ void update_part(Rank<P>& rank, const AdamW& adam, const TensorPart& part) {
     auto& v = expert ? state.experts_v : state.dense_v;
     auto& master = expert ? state.experts_master : state.dense_master;
     update<P>(adam, gradients.span().subspan(gradient_place(rank, part), part.size()),
-              m.span().subspan(in_shard, part.size()),
-              v.span().subspan(in_shard, part.size()),
+              m.span().subspan(in_shard, part.size()), v.span().subspan(in_shard, part.size()),
               master.empty() ? std::span<float>{} : master.span().subspan(in_shard, part.size()),
               weights.span().subspan(weight_place(rank, part), part.size()));
 }

@@ -67,8 +67,8 @@ struct ParameterTable {
 /// The dense ones, then the experts'.
 [[nodiscard]] std::vector<const Parameter*> all_tensors(const ParameterTable& table);
 
-/// A bucket of the two arrays, whole: weights gathered for a pass, gradients until they are summed. Empty where they are
-/// not there.
+/// A bucket of the two arrays, whole: weights gathered for a pass, gradients until they are summed. Empty where they
+/// are not there.
 template <class P>
 struct UnitTensors {
     Buffer<typename P::Value> dense, experts;

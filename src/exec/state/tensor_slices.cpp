@@ -6,7 +6,6 @@
 
 #include "base/error.hpp"
 #include "exec/state/sharding.hpp"
-#include "exec/state/unit_arrays.hpp"
 
 namespace auspex::exec {
 namespace {
@@ -150,8 +149,7 @@ void store_state(Rank<P>& rank, StateKind kind, const TensorPart& part, std::spa
                         : kind == StateKind::kFirstMoment ? expert ? state.experts_m : state.dense_m
                         : expert                          ? state.experts_v
                                                           : state.dense_v;
-    for_each_common(
-        [&](std::span<const float> values, std::size_t at) { std::ranges::copy(values, to.data() + at); });
+    for_each_common([&](std::span<const float> values, std::size_t at) { std::ranges::copy(values, to.data() + at); });
 }
 
 #define AUSPEX_INSTANTIATE(P)                                                                    \

@@ -220,7 +220,7 @@ class Reader {
         }
         // One way to shard when no expert is split over ranks; groups are those of the second name.
         const bool in_groups = plan_.ep > 1 || plan_.shard_replicas > 1;
-        plan_.optimizer = is_fsdp       ? strategy == "optim_grads" ? OptimizerSharding::kZero2 : OptimizerSharding::kFsdp
+        plan_.optimizer = is_fsdp ? strategy == "optim_grads" ? OptimizerSharding::kZero2 : OptimizerSharding::kFsdp
                           : !is_sharded ? OptimizerSharding::kReplicated
                           : in_groups   ? OptimizerSharding::kEpAware
                                         : OptimizerSharding::kSharded;

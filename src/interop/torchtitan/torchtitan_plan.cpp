@@ -77,7 +77,7 @@ class Writer {
                  is_sharded && replicas > 1 ? "shard_replicas" : "optimizer");
         out_.add("parallelism.data_parallel_shard_degree", data_parallel / replicas, "optimizer");
         add_word("parallelism.fsdp_reshard_after_forward",
-                 !is_sharded                    ? "default"
+                 !is_sharded                   ? "default"
                  : plan_.reshard_after_forward ? "always"
                                                : "never",
                  plan_.reshard_after_forward ? "optimizer" : "reshard_after_forward");

@@ -145,8 +145,7 @@ std::vector<models::CpuCall> copies_of_summed_tensors(const LocalShapes& z, cons
 /// The bucket of a sum in a pass, or of a kernel with which its gradients begin.
 StageParameters bucket_of(const LocalShapes& z, const Operation& op) {
     for (const SummedUnits& units : units_summed(z, op)) {
-        for (const GradientBucket& bucket :
-             gradient_buckets(z.s.workload, z.s.plan, z.s.stack, units.virtual_stage)) {
+        for (const GradientBucket& bucket : gradient_buckets(z.s.workload, z.s.plan, z.s.stack, units.virtual_stage)) {
             if (bucket.last == op.unit + 1) {
                 return bucket.parameters;
             }
@@ -155,8 +154,8 @@ StageParameters bucket_of(const LocalShapes& z, const Operation& op) {
     return {};
 }
 
-/// Where gradients are sharded the last sum of a bucket's part is behind what the rank's shard of it is added to its own
-/// by. Where they wait for a pass of their own the bucket is cleared for the next micro-batch.
+/// Where gradients are sharded the last sum of a bucket's part is behind what the rank's shard of it is added to its
+/// own by. Where they wait for a pass of their own the bucket is cleared for the next micro-batch.
 std::vector<models::CpuCall> addition_of_shard(const LocalShapes& z, const Operation& op) {
     const models::Plan& plan = z.s.plan;
     if (op.unit < 0 || !shards_gradients(plan.optimizer)) {
@@ -187,16 +186,15 @@ std::vector<models::CpuCall> copy_of_shard(const LocalShapes& z, const Operation
     return {cold_call(models::CpuKernel::kCopy, bytes, bytes)};
 }
 
-/// What a rank brings to a sum in a pass is looked at before it leaves, once: not again where it has been summed over ep,
-/// or over the ranks that shard it.
+/// What a rank brings to a sum in a pass is looked at before it leaves, once: not again where it has been summed over
+/// ep, or over the ranks that shard it.
 std::vector<models::CpuCall> check_of_sum(const LocalShapes& z, const Operation& op) {
     const bool over_replicas =
         op.group == models::GroupKind::kShardReplicas &&
         group_size(z.layout, shard_groups(z.s.plan, op.kind == OpKind::kGradientReduceExperts).shard) > 1;
-    const bool has_been_summed =
-        over_replicas || (op.kind == OpKind::kGradientReduceDense &&
-                          z.s.plan.optimizer == models::OptimizerSharding::kSharded &&
-                          group_size(z.layout, models::GroupKind::kDenseDpInner) > 1);
+    const bool has_been_summed = over_replicas || (op.kind == OpKind::kGradientReduceDense &&
+                                                   z.s.plan.optimizer == models::OptimizerSharding::kSharded &&
+                                                   group_size(z.layout, models::GroupKind::kDenseDpInner) > 1);
     if (op.unit < 0 || has_been_summed) {
         return {};
     }
@@ -227,8 +225,8 @@ models::CpuCall optimizer_update(const LocalShapes& z) {
 bool step_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls) {
     switch (op.kind) {
         case OpKind::kGradientCheck:
-            calls.before = over_gradients(z.s.workload, z.s.plan, z.layout, z.stage,
-                                          models::CpuKernel::kFiniteCheckGradients, 1);
+            calls.before =
+                over_gradients(z.s.workload, z.s.plan, z.layout, z.stage, models::CpuKernel::kFiniteCheckGradients, 1);
             return true;
         case OpKind::kGradientTpAllReduce:  // tensors copied into one buffer, and back
             calls.after = calls.before = copies_of_summed_tensors(z, op);

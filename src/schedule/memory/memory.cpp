@@ -205,9 +205,9 @@ RankMemory rank_memory(const models::Workload& workload, const models::Plan& pla
     const models::GroupKind dense = shard_groups(plan, false).shard, experts = shard_groups(plan, true).shard;
     double states = 0;
     for (const StageParameters& part : sharded_parts(workload, plan, stack, coordinates.stage)) {
-        states += static_cast<double>(
-            shard_of_rank(layout, dense, coordinates.stage, rank, part.dense, shards.dense) +
-            shard_of_rank(layout, experts, coordinates.stage, rank, part.experts, shards.experts));
+        states +=
+            static_cast<double>(shard_of_rank(layout, dense, coordinates.stage, rank, part.dense, shards.dense) +
+                                shard_of_rank(layout, experts, coordinates.stage, rank, part.experts, shards.experts));
     }
     const FixedBytes fixed = fixed_bytes(plan, stack, layout,
                                          {std::round(p.dense) + std::round(p.experts), states,

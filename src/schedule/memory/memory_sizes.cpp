@@ -114,7 +114,8 @@ ChunkSizes chunk_sizes(const models::Workload& workload, const models::Plan& pla
         const models::Layout grid = rank_grid(plan, tiles_of(plan));
         for (const GradientBucket& bucket : gradient_buckets(workload, plan, stack, v)) {
             const SummedParts parts = summed_parts(plan, grid, bucket.parameters);
-            c.buckets.push_back({bucket.last - 1, parts.dense ? whole(bucket.parameters.dense * plan.gradient_bytes) : 0,
+            c.buckets.push_back({bucket.last - 1,
+                                 parts.dense ? whole(bucket.parameters.dense * plan.gradient_bytes) : 0,
                                  parts.experts ? whole(bucket.parameters.experts * plan.gradient_bytes) : 0});
         }
     }

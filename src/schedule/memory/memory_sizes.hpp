@@ -59,9 +59,9 @@ struct ChunkSizes {
     bool from_own_rank = false, to_own_rank = false;  ///< the chunk before, or behind, is the rank's: no message
     std::uint64_t received = 0;                       ///< bytes of the message from the chunk before
     std::uint64_t received_back = 0;                  ///< bytes of the message of gradients from the chunk behind
-    bool shards_weights = false;      ///< passes gather them, and release them behind the last that reads them
-    bool is_tied = false;             ///< the LM head reads the embedding's table, which the chunk's stage holds
-    std::uint64_t router_logits = 0;  ///< bytes of those of all layers up to the chunk's last; 0 where none are kept
+    bool shards_weights = false;       ///< passes gather them, and release them behind the last that reads them
+    bool is_tied = false;              ///< the LM head reads the embedding's table, which the chunk's stage holds
+    std::uint64_t router_logits = 0;   ///< bytes of those of all layers up to the chunk's last; 0 where none are kept
     std::vector<BucketBytes> buckets;  ///< only of plans that shard gradients
 };
 [[nodiscard]] ChunkSizes chunk_sizes(const models::Workload& workload, const models::Plan& plan,

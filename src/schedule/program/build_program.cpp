@@ -247,11 +247,11 @@ class StageBuilder {
                                    1.0 + s_.stack.kernels.gradient_accumulation)});
     }
 
-    /// Gradients summed while the pass that completes them goes on: where they are sharded after every micro-batch, with
-    /// bucketed overlap after the last, as buckets fill.
+    /// Gradients summed while the pass that completes them goes on: where they are sharded after every micro-batch,
+    /// with bucketed overlap after the last, as buckets fill.
     void set_buckets(int v, bool last_micro_batch) {
-        const bool completes = b_.block() != BlockKind::kBackwardInput &&
-                               (shards_gradients(s_.plan.optimizer) || last_micro_batch);
+        const bool completes =
+            b_.block() != BlockKind::kBackwardInput && (shards_gradients(s_.plan.optimizer) || last_micro_batch);
         buckets_ = completes ? gradient_buckets(s_.workload, s_.plan, s_.stack, v) : std::vector<GradientBucket>{};
     }
     /// After the unit's gradients are complete: the bucket that it fills.
@@ -263,8 +263,8 @@ class StageBuilder {
         }
     }
 
-    /// Marks the kernel with which the gradients of a bucket begin. Where backward passes are split they wait for a pass
-    /// of their own, and are there all the time.
+    /// Marks the kernel with which the gradients of a bucket begin. Where backward passes are split they wait for a
+    /// pass of their own, and are there all the time.
     void mark_buckets(int v) {
         if (splits_backward(s_.plan.schedule) || !shards_gradients(s_.plan.optimizer)) {
             return;
@@ -276,9 +276,8 @@ class StageBuilder {
             return !parts.dense && !parts.experts;
         });
         for (Operation& op : b_.operations_of_block()) {
-            const std::optional<int> unit = op.phase == Phase::kRecompute
-                                                ? std::nullopt
-                                                : unit_of(op, range, has_one_table(s_.workload, s_.plan));
+            const std::optional<int> unit =
+                op.phase == Phase::kRecompute ? std::nullopt : unit_of(op, range, has_one_table(s_.workload, s_.plan));
             const auto bucket = std::ranges::find_if(
                 left, [&](const GradientBucket& one) { return unit && *unit >= one.first && *unit < one.last; });
             if (bucket != left.end()) {

@@ -1,8 +1,6 @@
 /// @file Buckets filled unit by unit.
 #include "schedule/program/gradient_buckets.hpp"
 
-#include "schedule/program/sharding.hpp"
-
 namespace auspex::schedule {
 namespace {
 
@@ -31,8 +29,12 @@ std::vector<Unit> units_of(const models::Workload& workload, const models::Plan&
 
 bool reduces_buckets(const models::Plan& plan, const models::Stack& stack) {
     const bool scatters = plan.optimizer != models::OptimizerSharding::kReplicated;
-    return !shards_gradients(plan.optimizer) && stack.reduction == models::Reduction::kBucketed &&
-           plan.overlap_dp && (stack.reduce_scatter_overlaps || !scatters);
+    return !shards_gradients(plan.optimizer) && stack.reduction == models::Reduction::kBucketed && plan.overlap_dp &&
+           (stack.reduce_scatter_overlaps || !scatters);
+}
+
+bool sums_in_passes(const models::Plan& plan, const models::Stack& stack) {
+    return shards_gradients(plan.optimizer) || reduces_buckets(plan, stack);
 }
 
 std::vector<GradientBucket> gradient_buckets(const models::Workload& workload, const models::Plan& plan,
@@ -51,8 +53,8 @@ std::vector<GradientBucket> gradient_buckets(const models::Workload& workload, c
         GradientBucket& bucket = buckets.back();
         bucket.last = unit.index + 1;
         bucket.parameters += unit.parameters;
-        is_full =
-            by_unit || (bucket.parameters.dense + bucket.parameters.experts) * plan.gradient_bytes >= stack.bucket_bytes;
+        is_full = by_unit ||
+                  (bucket.parameters.dense + bucket.parameters.experts) * plan.gradient_bytes >= stack.bucket_bytes;
     }
     return buckets;
 }

@@ -12,6 +12,9 @@ namespace auspex::schedule {
 [[nodiscard]] constexpr int unit_of_embedding(LayerRange layers) { return layers.last - layers.first + 1; }
 inline constexpr int kUnitOfHead = 0;
 
+/// Gradients are summed in backward passes: of every micro-batch where they are sharded, else of the last.
+[[nodiscard]] bool sums_in_passes(const models::Plan& plan, const models::Stack& stack);
+
 /// Units [first, last) of a chunk.
 struct GradientBucket {
     int first = 0, last = 0;

@@ -23,10 +23,6 @@ bool gathers_in_passes(const models::Plan& plan) { return plan.optimizer == mode
 
 bool shards_weights(const models::Plan& plan) { return gathers_in_passes(plan) && plan.reshard_after_forward; }
 
-bool sums_in_passes(const models::Plan& plan, const models::Stack& stack) {
-    return shards_gradients(plan.optimizer) || reduces_buckets(plan, stack);
-}
-
 SummedParts summed_parts(const models::Plan& plan, const models::Layout& layout, const StageParameters& bucket) {
     const auto is_shared = [&](bool experts) {
         return plan.shard_replicas > 1 || group_size(layout, shard_groups(plan, experts).shard) > 1;
@@ -79,8 +75,9 @@ std::vector<UnitEnds> last_sums(const Program& program, const Block& block, bool
     const std::span<const Operation> operations = program.operations_of(block);
     for (std::uint32_t i = 0; i < operations.size(); ++i) {
         const Operation& op = operations[i];
-        const bool is_sum = experts ? op.kind == OpKind::kGradientReduceExperts
-                                    : op.kind == OpKind::kGradientReduceDense || op.kind == OpKind::kGradientTpAllReduce;
+        const bool is_sum = experts
+                                ? op.kind == OpKind::kGradientReduceExperts
+                                : op.kind == OpKind::kGradientReduceDense || op.kind == OpKind::kGradientTpAllReduce;
         if (!is_sum || op.unit < 0) {
             continue;
         }

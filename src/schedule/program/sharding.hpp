@@ -22,8 +22,6 @@ struct ShardGroups {
 [[nodiscard]] bool shards_weights(const models::Plan& plan);
 /// Passes gather weights: fsdp.
 [[nodiscard]] bool gathers_in_passes(const models::Plan& plan);
-/// Gradients are summed in backward passes: of every micro-batch where they are sharded, else of the last.
-[[nodiscard]] bool sums_in_passes(const models::Plan& plan, const models::Stack& stack);
 
 /// Where gradients are sharded: whether a micro-batch's gradients of a bucket are by themselves until they are summed.
 /// Where nobody else has a part of them they are added to the rank's own at once.

@@ -75,10 +75,11 @@ Value UnitGathers::gather(const GatheredUnit& of, Value after) {
 
 /// Without a gather (a group of one rank) what comes back is `after`.
 Value UnitGathers::gather(int unit, const StageParameters& parameters, Value after) {
-    const ShardGroups of_experts = shard_groups(b_.shapes().plan, true), of_dense = shard_groups(b_.shapes().plan, false);
-    const Value experts = b_.communicate(OpKind::kParameterGatherExperts, Stream::kDp, CommKind::kAllGather,
-                                         of_experts.shard, group_size(layout_, of_experts.shard),
-                                         {{parameters.experts}}, {after}, {.unit = unit});
+    const ShardGroups of_experts = shard_groups(b_.shapes().plan, true),
+                      of_dense = shard_groups(b_.shapes().plan, false);
+    const Value experts =
+        b_.communicate(OpKind::kParameterGatherExperts, Stream::kDp, CommKind::kAllGather, of_experts.shard,
+                       group_size(layout_, of_experts.shard), {{parameters.experts}}, {after}, {.unit = unit});
     return b_.communicate(OpKind::kParameterGatherDense, Stream::kDp, CommKind::kAllGather, of_dense.shard,
                           group_size(layout_, of_dense.shard), {{parameters.dense}}, {experts, after}, {.unit = unit});
 }

@@ -17,8 +17,8 @@ constexpr auto kGpt = VerifyModel::kGpt;
 constexpr const char *kGpipe = "gpipe", *k1f1b = "1f1b", *kInterleaved = "interleaved-1f1b";
 constexpr const char *kZbH1 = "zb-h1", *kZbH2 = "zb-h2", *kZbv = "zbv", *kVHalf = "v-half", *kVMin = "v-min",
                      *kDualPipeV = "dualpipev";
-constexpr const char *kReplicated = "replicated", *kSharded = "sharded", *kEpAware = "ep-aware",
-                     *kZero2 = "zero-2", *kFsdp = "fsdp";
+constexpr const char *kReplicated = "replicated", *kSharded = "sharded", *kEpAware = "ep-aware", *kZero2 = "zero-2",
+                     *kFsdp = "fsdp";
 constexpr const char *kSent = "alltoall", *kGathered = "allgather-reducescatter";
 constexpr const char *kLoop = "loop", *kGrouped = "grouped", *kFused = "fused";
 const Words kNothing, kNorm{"norm"}, kAttention{"attention"}, kExpert{"expert"}, kHalves{"norm", "expert"},
@@ -205,9 +205,9 @@ std::string VerifyLayout::plan_text(const std::string& routing) const {
     return "{" + number("dp", dp) + number("ep", ep) + number("tp", tp) + number("pp", pp) +
            number("virtual_stages", virtual_stages) + number("micro_batch_size", micro_batch_size) +
            number("micro_batches", micro_batches()) + text("schedule", schedule) + text("precision", "fp32") +
-           text("gradient_dtype", "fp32") + text("optimizer", optimizer) +
-           number("shard_replicas", shard_replicas) + (optimizer == std::string(kFsdp) ? of_fsdp() : "") +
-           text("dispatch", dispatch) + text("expert_kernels", kernels) + "\"sequence_parallel\": " + (sequence_parallel ? "true" : "false") +
+           text("gradient_dtype", "fp32") + text("optimizer", optimizer) + number("shard_replicas", shard_replicas) +
+           (optimizer == std::string(kFsdp) ? of_fsdp() : "") + text("dispatch", dispatch) +
+           text("expert_kernels", kernels) + "\"sequence_parallel\": " + (sequence_parallel ? "true" : "false") +
            ",\n \"recompute\": " + list(recompute) + ",\n \"overlap\": " + list(overlap) +
            ",\n \"routing\": " + routing + "}\n";
 }

@@ -17,11 +17,12 @@ std::string text_of(const RunInputs& run, int rank, const schedule::RankMemory& 
     return run.workload.name + " tp " + std::to_string(p.tp) + " pp " + std::to_string(p.pp) + " ep " +
            std::to_string(p.ep) + " dp " + std::to_string(p.dp) + (p.sequence_parallel ? " sliced" : "") +
            (p.overlap_dp ? " buckets" : "") + " " + to_string(p.optimizer) + " of " + std::to_string(p.shard_replicas) +
-           (p.reshard_after_forward ? "" : " kept") + " ahead " + std::to_string(p.prefetch) + (p.recompute_norm ? " norms" : "") +
-           (p.recompute_attention ? " attention" : "") + (p.recompute_expert ? " experts" : "") + " " +
-           to_string(p.schedule) + " " + to_string(p.dispatch) + " " + to_string(p.expert_kernels) + ", rank " +
-           std::to_string(rank) + ": predicted to peak in " + to_string(block.kind) + " at " +
-           schedule::operation_name(operation_name_index(op.kind, op.phase)) + " of layer " + std::to_string(op.layer);
+           (p.reshard_after_forward ? "" : " kept") + " ahead " + std::to_string(p.prefetch) +
+           (p.recompute_norm ? " norms" : "") + (p.recompute_attention ? " attention" : "") +
+           (p.recompute_expert ? " experts" : "") + " " + to_string(p.schedule) + " " + to_string(p.dispatch) + " " +
+           to_string(p.expert_kernels) + ", rank " + std::to_string(rank) + ": predicted to peak in " +
+           to_string(block.kind) + " at " + schedule::operation_name(operation_name_index(op.kind, op.phase)) +
+           " of layer " + std::to_string(op.layer);
 }
 
 /// With uniform routing, or replaying an uneven record.

@@ -93,8 +93,7 @@ double GridFloor::memory_bytes(const Candidate& plan) {
     const bool has_weights = plan.optimizer != models::OptimizerSharding::kFsdp || !base.reshard_after_forward;
     const double whole_bytes =
         (has_weights ? base.weight_bytes : 0) + (shards_gradients(plan.optimizer) ? 0 : base.gradient_bytes);
-    return (whole_bytes > 0 ? extremes_of(plan).most * whole_bytes : 0) * kBelow +
-           inputs_.machine.tile.reserved_bytes;
+    return (whole_bytes > 0 ? extremes_of(plan).most * whole_bytes : 0) * kBelow + inputs_.machine.tile.reserved_bytes;
 }
 
 double GridFloor::optimizer_s(const Candidate& plan) {

@@ -34,7 +34,8 @@ class GridMemory {
     models::Layout layout_;
     double heaviest_rank_ = 1;
     std::map<EffectsKey, schedule::PassEffects> effects_;
-    std::map<std::tuple<int, bool, models::StageDeal, models::OptimizerSharding, int>, schedule::FixedBytes> fixed_;
+    std::map<std::tuple<int, bool, bool, models::StageDeal, models::OptimizerSharding, int>, schedule::FixedBytes>
+        fixed_;
 };
 
 }  // namespace auspex::search

@@ -6,7 +6,6 @@
 
 #include "base/error.hpp"
 #include "exec/state/sharding.hpp"
-#include "exec/state/unit_arrays.hpp"
 
 namespace auspex::exec {
 namespace {

@@ -37,6 +37,19 @@ struct TensorPart {
     std::size_t in_shard = 0;  ///< of its first element, among those of the rank's shard
     [[nodiscard]] std::size_t size() const { return end - begin; }
 };
+/// Where the array of weights, or of gradients, has the first element of a part that lies in the rank's shard.
+template <class P>
+[[nodiscard]] std::size_t weight_place(const Rank<P>& rank, const TensorPart& part) {
+    const bool is_sharded = part.is_expert ? rank.weights.sharded.experts : rank.weights.sharded.dense;
+    return is_sharded ? part.in_shard : part.parameter->offset + part.begin;
+}
+template <class P>
+[[nodiscard]] std::size_t gradient_place(const Rank<P>& rank, const TensorPart& part) {
+    const bool is_sharded =
+        part.is_expert ? rank.weights.sharded.experts_gradient : rank.weights.sharded.dense_gradient;
+    return is_sharded ? part.in_shard : part.parameter->offset + part.begin;
+}
+
 /// What lies in the rank's optimizer shard.
 template <class P>
 [[nodiscard]] std::vector<TensorPart> shard_parts(const Rank<P>& rank);

@@ -6,7 +6,6 @@
 #include "base/error.hpp"
 #include "exec/state/rank.hpp"
 #include "exec/state/sharding.hpp"
-#include "exec/state/tensor_slices.hpp"
 
 namespace auspex::exec {
 
@@ -68,19 +67,6 @@ template <class P>
     const auto piece = std::ranges::find_if(
         shard.pieces, [flat](const Shard::Piece& one) { return flat >= one.range.begin && flat < one.range.end; });
     return piece == shard.pieces.end() ? shard.size() : piece->in_shard + (flat - piece->range.begin);
-}
-
-/// Where the array of weights, or of gradients, has the first element of a part that lies in the rank's shard.
-template <class P>
-[[nodiscard]] std::size_t weight_place(const Rank<P>& rank, const TensorPart& part) {
-    const bool is_sharded = part.is_expert ? rank.weights.sharded.experts : rank.weights.sharded.dense;
-    return is_sharded ? part.in_shard : part.parameter->offset + part.begin;
-}
-template <class P>
-[[nodiscard]] std::size_t gradient_place(const Rank<P>& rank, const TensorPart& part) {
-    const bool is_sharded =
-        part.is_expert ? rank.weights.sharded.experts_gradient : rank.weights.sharded.dense_gradient;
-    return is_sharded ? part.in_shard : part.parameter->offset + part.begin;
 }
 
 }  // namespace auspex::exec

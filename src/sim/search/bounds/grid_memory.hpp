@@ -33,7 +33,8 @@ class GridMemory {
     LayerCostTable& table_;
     models::Layout layout_;
     std::map<EffectsKey, schedule::PassEffects> effects_;
-    std::map<std::tuple<int, bool, models::StageDeal, models::OptimizerSharding, int>, schedule::FixedBytes> fixed_;
+    std::map<std::tuple<int, bool, bool, models::StageDeal, models::OptimizerSharding, int>, schedule::FixedBytes>
+        fixed_;
 };
 
 }  // namespace auspex::search

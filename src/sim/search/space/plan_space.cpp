@@ -221,7 +221,11 @@ void PlanSpace::add_if_bound(Candidate c) {
     std::vector<models::OptimizerSharding> bound;
     for (const models::OptimizerSharding optimizer : optimizers_) {
         c.optimizer = optimizer;
-        if (const std::string why = why_unbound(inputs_, c); !why.empty()) {
+        Candidate most = c;  // a shape has every set of overlaps with each of its optimizers: all have to run
+        for (const std::uint8_t overlap : overlaps(c)) {
+            most.overlap |= shards_gradients(optimizer) ? overlap : std::uint8_t{0};
+        }
+        if (const std::string why = why_unbound(inputs_, most); !why.empty()) {
             ++rejected_["the trainer does not run it: " + why];
         } else {
             bound.push_back(optimizer);

@@ -56,8 +56,6 @@ void note_dropout(ArgumentReader& reader, double otherwise, std::vector<std::str
     }
 }
 
-void set_recompute_all(models::Plan& plan, bool all) {
-    plan.recompute = {.layer = all};
-}
+void set_recompute_all(models::Plan& plan, bool all) { plan.recompute = {.layer = all}; }
 
 }  // namespace auspex::interop

@@ -173,7 +173,8 @@ TokenFlop count_token_flop(const Workload& workload) {
     flop.dense_feed_forward =
         (layers - moe_layers) * 2 * weights(feed_forward_layers(workload, workload.intermediate_size));
     flop.router = moe_layers * 2 * workload.hidden_size * workload.num_experts;
-    flop.experts = kept * moe_layers * workload.top_k * 2 * weights(feed_forward_layers(workload, workload.expert_size));
+    flop.experts =
+        kept * moe_layers * workload.top_k * 2 * weights(feed_forward_layers(workload, workload.expert_size));
     flop.shared_experts = moe_layers * 2 * weights(feed_forward_layers(workload, shared_width(workload)));
     flop.lm_head = (1 + predictions) * 2 * workload.hidden_size * workload.vocab_size;
     flop.prediction = predictions * 2 * weights({{2.0 * workload.hidden_size, 1.0 * workload.hidden_size}});

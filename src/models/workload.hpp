@@ -57,9 +57,7 @@ struct Workload {
     /// Those of prediction modules have the numbers behind the last layer's, and experts where that one has.
     [[nodiscard]] bool is_moe_layer(int layer) const { return num_experts > 0 && layer >= first_dense_layers; }
     [[nodiscard]] int layers_and_predictions() const { return layers + mtp_layers; }
-    [[nodiscard]] int moe_layers() const {
-        return num_experts > 0 ? layers_and_predictions() - first_dense_layers : 0;
-    }
+    [[nodiscard]] int moe_layers() const { return num_experts > 0 ? layers_and_predictions() - first_dense_layers : 0; }
 };
 
 /// Keys that a token attends to under the causal mask, mean over the tokens of a sequence and the layers: S/2, or with
@@ -70,8 +68,8 @@ struct Workload {
 struct ParameterCount {
     double embedding = 0, positions = 0, attention = 0, norm = 0, dense_feed_forward = 0, router = 0, experts = 0,
            shared_experts = 0,
-           lm_head = 0,     ///< 0 when tied
-        prediction = 0;     ///< projections of prediction modules; their layers and norms are counted with the others
+           lm_head = 0,  ///< 0 when tied
+        prediction = 0;  ///< projections of prediction modules; their layers and norms are counted with the others
     [[nodiscard]] double total() const {
         return embedding + positions + attention + norm + dense_feed_forward + router + experts + shared_experts +
                lm_head + prediction;

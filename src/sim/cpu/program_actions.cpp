@@ -10,9 +10,9 @@
 #include "base/error.hpp"
 #include "schedule/bindings/beside.hpp"
 #include "schedule/bindings/bindings.hpp"
+#include "schedule/inspection/operation_loss.hpp"
 #include "schedule/kernel_calls/program_calls.hpp"
 #include "schedule/program/gradient_buckets.hpp"
-#include "schedule/inspection/operation_loss.hpp"
 #include "sim/cpu/collectives.hpp"
 #include "sim/cpu/working_sets.hpp"
 

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "../plan_fixture.hpp"
-#include "schedule/program/program.hpp"
 #include "schedule/inspection/text.hpp"
+#include "schedule/program/program.hpp"
 
 namespace auspex::schedule {
 namespace {

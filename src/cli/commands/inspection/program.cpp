@@ -14,10 +14,10 @@
 #include "models/layout.hpp"
 #include "report/parts/text.hpp"
 #include "schedule/bindings/bindings.hpp"
+#include "schedule/inspection/text.hpp"
 #include "schedule/orders/order_csv.hpp"
 #include "schedule/orders/orders.hpp"
 #include "schedule/program/program.hpp"
-#include "schedule/inspection/text.hpp"
 
 namespace auspex::cli {
 namespace {
@@ -150,7 +150,8 @@ void write_pipeline_csv(const models::Inputs& inputs, const models::Plan& plan, 
         return;
     }
     std::cout << "written to " << file << ": " << counted(plan.pp, "pipeline rank") << ", "
-              << counted(plan.pp * plan.virtual_stages, "stage") << ", " << counted(static_cast<int>(passes), "pass", "es")
+              << counted(plan.pp * plan.virtual_stages, "stage") << ", "
+              << counted(static_cast<int>(passes), "pass", "es")
               << " each at most; for torch.distributed.pipelining, format compute_only\n";
 }
 

@@ -22,7 +22,9 @@ constexpr const char *kReplicated = "replicated", *kSharded = "sharded", *kEpAwa
 constexpr const char *kSent = "alltoall", *kGathered = "allgather-reducescatter";
 constexpr const char *kLoop = "loop", *kGrouped = "grouped", *kFused = "fused";
 const Words kNothing, kNorm{"norm"}, kAttention{"attention"}, kExpert{"expert"}, kHalves{"norm", "expert"},
-    kAll{"norm", "attention", "expert"}, kSums{"dp"};
+    kAll{"norm", "attention", "expert"}, kSums{"dp"}, kLayer{"layer"}, kCore{"core_attention"},
+    kParts{"norm", "core_attention", "activation"}, kLatentParts{"latent_up", "activation"},
+    kSharedParts{"core_attention", "activation", "shared_experts"};
 
 std::vector<VerifyLayout> make_layouts() {
     constexpr bool kWhole = false, kSliced = true, kKept = false, kGatheredTwice = true;
@@ -135,6 +137,13 @@ std::vector<VerifyLayout> make_layouts() {
         {kExperts, 2, 2, 1, 2, 1, kWhole, 1, kZbH2, kNothing, kZero2, kGathered, kGrouped},
         {kGpt, 4, 1, 1, 1, 1, kWhole, 2, k1f1b, kNothing, kZero2, kSent, kGrouped, kNothing, 2},
         {kExperts, 2, 2, 1, 2, 1, kWhole, 1, k1f1b, kNothing, kEpAware, kSent, kGrouped, kNothing, 2},
+        {kExperts, 1, 2, 1, 2, 1, kWhole, 1, k1f1b, kLayer, kEpAware, kSent, kGrouped},
+        {kExperts, 2, 2, 2, 1, 1, kSliced, 1, k1f1b, kParts, kSharded, kGathered, kLoop},
+        {kDense, 2, 1, 2, 2, 2, kSliced, 1, kInterleaved, kLayer, kFsdp, kSent, kGrouped},
+        {kShared, 1, 2, 2, 1, 1, kSliced, 1, k1f1b, kSharedParts, kEpAware, kSent, kFused},
+        {kShared, 1, 2, 1, 2, 2, kWhole, 1, kZbv, kLayer, kSharded, kSent, kGrouped},
+        {kLatent, 2, 2, 1, 2, 1, kWhole, 1, kZbH1, kLatentParts, kEpAware, kSent, kFused},
+        {kGpt, 2, 1, 2, 1, 1, kSliced, 1, k1f1b, kCore, kSharded, kSent, kGrouped},
     };
 }
 

@@ -72,8 +72,8 @@ TEST(VerifyLayouts, every_choice_is_made_where_it_changes_what_is_done) {
                 << " " << kernels;
         }
     }
-    for (const std::string what : {"norm", "attention", "expert"}) {
-        EXPECT_TRUE(any([&](const L& l) { return std::ranges::find(l.recompute, what) != l.recompute.end(); })) << what;
+    for (const auto& [word, part] : models::kRecomputeWords) {
+        EXPECT_TRUE(any([&](const L& l) { return std::ranges::find(l.recompute, word) != l.recompute.end(); })) << word;
     }
     for (const bool sliced : {false, true}) {
         EXPECT_TRUE(any([&](const L& l) { return l.tp > 1 && l.sequence_parallel == sliced; })) << sliced;
@@ -127,8 +127,9 @@ TEST(VerifyLayouts, plans_say_what_the_layout_says) {
         EXPECT_EQ(to_string(plan.expert_kernels), std::string(layout.kernels));
         EXPECT_EQ(plan.weight_bytes, 4);
         EXPECT_EQ(plan.gradient_bytes, 4);
-        EXPECT_EQ(plan.recompute.norm + plan.recompute.attention + plan.recompute.expert,
-                  static_cast<int>(layout.recompute.size()));
+        EXPECT_EQ(
+            std::ranges::count_if(models::kRecomputeWords, [&](const auto& word) { return plan.recompute.*word.part; }),
+            static_cast<std::ptrdiff_t>(layout.recompute.size()));
         EXPECT_EQ(plan.overlap_dp + plan.overlap_pp, static_cast<int>(layout.overlap.size()));
     }
 }

@@ -34,7 +34,7 @@ class GridMemory {
     models::Layout layout_;
     double heaviest_rank_ = 1;
     std::map<EffectsKey, schedule::PassEffects> effects_;
-    std::map<std::tuple<int, bool, bool, models::StageDeal, models::OptimizerSharding, int>, schedule::FixedBytes>
+    std::map<std::tuple<int, bool, bool, bool, models::StageDeal, models::OptimizerSharding, int>, schedule::FixedBytes>
         fixed_;
 };
 

@@ -80,7 +80,10 @@ void for_drawn_plans(const Visit& visit) {
 
 TEST(GridMemory, is_that_of_the_whole_program_to_the_bit_whatever_was_asked_before) {
     for_drawn_plans([](GridMemory& memory, const Candidate& plan, double peak_bytes) {
-        EXPECT_EQ(memory.peak_bytes(plan), peak_bytes);
+        EXPECT_EQ(memory.peak_bytes(plan), peak_bytes)
+            << to_string(plan.schedule) << " of " << plan.virtual_stages << ", " << to_string(plan.optimizer) << ", pp "
+            << plan.pp << " tp " << plan.tp << " cp " << plan.cp << ", overlap " << int{plan.overlap} << ", recompute "
+            << int{plan.recompute};
     });
 }
 

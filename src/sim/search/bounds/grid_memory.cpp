@@ -54,8 +54,9 @@ double GridMemory::peak_bytes(const Candidate& candidate, double enough) {
 }
 
 const schedule::FixedBytes& GridMemory::fixed_of(const Candidate& c, int stage) {
-    const auto [fixed, is_new] = fixed_.try_emplace(
-        {c.virtual_stages, is_v_shaped(c.schedule), splits_backward(c.schedule), c.stages, c.optimizer, stage});
+    const auto [fixed, is_new] =
+        fixed_.try_emplace({c.virtual_stages, is_v_shaped(c.schedule), splits_backward(c.schedule), c.sequence_parallel,
+                            c.stages, c.optimizer, stage});
     if (is_new) {
         fixed->second =
             schedule::even_fixed_bytes(inputs_.workload, resolved(inputs_, c), inputs_.stack, layout_, stage);

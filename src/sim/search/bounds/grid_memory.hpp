@@ -33,7 +33,7 @@ class GridMemory {
     LayerCostTable& table_;
     models::Layout layout_;
     std::map<EffectsKey, schedule::PassEffects> effects_;
-    std::map<std::tuple<int, bool, bool, models::StageDeal, models::OptimizerSharding, int>, schedule::FixedBytes>
+    std::map<std::tuple<int, bool, bool, bool, models::StageDeal, models::OptimizerSharding, int>, schedule::FixedBytes>
         fixed_;
 };
 

@@ -108,18 +108,40 @@ TEST(StageMemory, gpipe_never_needs_less_than_1f1b) {
 TEST(StageMemory, recompute_never_raises_what_is_kept) {
     for (std::uint64_t seed = 4'200; seed < 4'300; ++seed) {
         Case c = random_case(seed, false);
-        for (bool models::Plan::*choice :
-             {&models::Plan::recompute.norm, &models::Plan::recompute.attention, &models::Plan::recompute.expert}) {
-            c.plan.*choice = false;
+        for (const auto& [word, part] : models::kRecomputeWords) {
+            if (part == &models::Recompute::latent_up && c.workload.q_rank == 0) {
+                continue;
+            }
+            c.plan.recompute.*part = false;
             const Memories kept(c);
-            c.plan.*choice = true;
+            c.plan.recompute.*part = true;
             const Memories again(c);
             for (int stage = 0; stage < c.plan.pp; ++stage) {
                 EXPECT_LE(label(again.of(stage), "activations"), label(kept.of(stage), "activations"))
-                    << "seed " << seed;
+                    << "seed " << seed << ", " << word;
             }
         }
     }
+}
+
+// A layer that is recomputed whole keeps its input, [t, h] a; an activation that is recomputed [t, I] a less.
+TEST(StageMemory, parts_that_are_recomputed_are_not_kept) {
+    models::Workload w = workload("llama3-70b");
+    w.layers = 4;
+    models::Plan p = plan("llama3-70b");
+    p.pp = p.virtual_stages = p.micro_batches = 1, p.schedule = models::ScheduleKind::kGpipe;
+    p.sequence_parallel = false, p.recompute = {}, p.stages = models::StageDeal::kEven;
+    const auto kept = [&](const models::Recompute& recompute, int layers) {
+        p.recompute = recompute, p.recompute_layers = layers;
+        return label(memories(w, p).of(0), "activations");
+    };
+    const double tokens = 1.0 * p.micro_batch_size * w.sequence_length, a = p.weight_bytes;
+    const double all = kept({}, 0);
+    EXPECT_EQ(all - kept({.activation = true}, 0), 4 * tokens * w.intermediate_size / p.tp * a);
+    EXPECT_EQ(all - kept({.activation = true}, 1), tokens * w.intermediate_size / p.tp * a);
+    EXPECT_EQ(kept({.layer = true}, 0) - kept({.layer = true}, 3) + (all - kept({.layer = true}, 0)) / 4, 0);
+    EXPECT_EQ(kept({.norm = true, .attention = true, .expert = true}, 0) - kept({.layer = true}, 0),
+              4 * tokens * w.hidden_size * a);
 }
 
 TEST(StageMemory, recompute_lowers_the_peak_of_deep_stages) {
@@ -127,12 +149,12 @@ TEST(StageMemory, recompute_lowers_the_peak_of_deep_stages) {
         models::Plan p = plan(name);
         double before = std::numeric_limits<double>::infinity();
         p.recompute.norm = p.recompute.attention = p.recompute.expert = false;
-        for (bool models::Plan::*choice :
-             {&models::Plan::recompute.expert, &models::Plan::recompute.attention, &models::Plan::recompute.norm}) {
+        for (bool models::Recompute::*choice :
+             {&models::Recompute::expert, &models::Recompute::attention, &models::Recompute::norm}) {
             const double peak = memories(workload(name), p).peak();
             EXPECT_LT(peak, before) << name;
             before = peak;
-            p.*choice = true;
+            p.recompute.*choice = true;
         }
         EXPECT_LT(memories(workload(name), p).peak(), before) << name;
     }

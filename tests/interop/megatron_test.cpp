@@ -341,7 +341,11 @@ TEST(Megatron, arguments_that_are_not_understood_are_refused_by_name) {
     EXPECT_PRED2(names_setting, refusal_of_text("--micro-batch-size 3 --global-batch-size 16", 8),
                  "--global-batch-size");
     EXPECT_PRED2(names_setting, refusal_of_text("--pipeline-model-parallel-size 3", 8), "ranks");
-    EXPECT_PRED2(names_setting, refusal_of_text("--recompute-granularity selective", 8), "--recompute-modules");
+    EXPECT_PRED2(names_setting,
+                 refusal_of_text("--recompute-granularity selective --recompute-modules gdn_norm_out", 8),
+                 "--recompute-modules");
+    EXPECT_TRUE(parsed("python p.py --bf16 --recompute-granularity selective", workload_named("llama3-70b"), 8)
+                    .recompute.core_attention);
     EXPECT_PRED2(names_setting,
                  refusal_of_text("--pipeline-model-parallel-size 2 --pipeline-model-parallel-layout Et*16|tm*16L", 8),
                  "--pipeline-model-parallel-layout");

@@ -24,16 +24,17 @@ struct Latent : SublayerContext<P, AttentionTensors<P>> {
 
     /// A projection of the norm's output, [t, h] to [t, width].
     void from_norm(std::size_t width, std::size_t slot, Buffer<V>& made, Buffer<V>& gradient) {
-        const V* const weight = weight_at(rank, slot);
+        // gradients of weights that wait do not read them
+        const auto weight = [&] { return weight_at(rank, slot); };
         if (current.forward()) {
             made = this->template kept<V>(s.t * width);
-            linear_forward(s.t, width, s.h, sublayer_input<P>(rank, tensors), weight, made.data());
+            linear_forward(s.t, width, s.h, sublayer_input<P>(rank, tensors), weight(), made.data());
         } else if (makes_input_gradient()) {
             const bool adds = !running.x.empty();
             if (!adds) {
                 running.x = this->template workspace<V>(s.t * s.h);
             }
-            linear_input_gradient(s.t, width, s.h, std::as_const(gradient).data(), weight, running.x.data(), adds);
+            linear_input_gradient(s.t, width, s.h, std::as_const(gradient).data(), weight(), running.x.data(), adds);
         } else {
             linear_weight_gradient(s.t, width, s.h, std::as_const(gradient).data(), sublayer_input<P>(rank, tensors),
                                    gradient_at(rank, slot));
@@ -76,13 +77,13 @@ struct Latent : SublayerContext<P, AttentionTensors<P>> {
             from_norm(s.query(), slots.query_up, x.query, x.d_query);
             return;
         }
-        const V* const weight = weight_at(rank, slots.query_up);
+        const auto weight = [&] { return weight_at(rank, slots.query_up); };
         if (current.forward()) {
             x.query = this->template kept<V>(s.t * s.query(), &models::Recompute::latent_up);
-            linear_forward(s.t, s.query(), s.q_rank, x.q_normed.data(), weight, x.query.data());
+            linear_forward(s.t, s.query(), s.q_rank, x.q_normed.data(), weight(), x.query.data());
         } else if (makes_input_gradient()) {
             x.d_q_latent = this->template workspace<V>(s.t * s.q_rank);
-            linear_input_gradient(s.t, s.query(), s.q_rank, x.d_query.data(), weight, x.d_q_latent.data());
+            linear_input_gradient(s.t, s.query(), s.q_rank, x.d_query.data(), weight(), x.d_q_latent.data());
         } else {
             linear_weight_gradient(s.t, s.query(), s.q_rank, x.d_query.data(), x.q_normed.data(),
                                    gradient_at(rank, slots.query_up));
@@ -93,13 +94,13 @@ struct Latent : SublayerContext<P, AttentionTensors<P>> {
     /// The gradient of the rotated key, which heads share, goes behind that of the latent, as they were projected.
     void key_value_up() {
         const std::size_t width = s.key_value();
-        const V* const weight = weight_at(rank, slots.key_value_up);
+        const auto weight = [&] { return weight_at(rank, slots.key_value_up); };
         if (current.forward()) {
             x.key_value = this->template kept<V>(s.t * width, &models::Recompute::latent_up);
-            linear_forward(s.t, width, s.kv_rank, x.kv_normed.data(), weight, x.key_value.data());
+            linear_forward(s.t, width, s.kv_rank, x.kv_normed.data(), weight(), x.key_value.data());
         } else if (makes_input_gradient()) {
             x.d_kv_latent = this->template workspace<V>(s.t * s.kv_latent());
-            linear_input_gradient(s.t, width, s.kv_rank, x.d_key_value.data(), weight, x.d_kv_latent.data(), false,
+            linear_input_gradient(s.t, width, s.kv_rank, x.d_key_value.data(), weight(), x.d_kv_latent.data(), false,
                                   s.kv_latent());
             copy_columns(s.t, s.rope, x.d_shared_key.data(), s.rope, x.d_kv_latent.data() + s.kv_rank, s.kv_latent());
         } else {

@@ -7,15 +7,6 @@ namespace {
 constexpr std::int64_t kMaxReplicas = 16'777'216;
 constexpr std::int64_t kMaxPrefetch = 1'000;
 
-/// The value of a key that only fsdp has.
-std::optional<JsonValue> find_of_fsdp(const JsonValue& root, const Plan& plan, const char* key) {
-    auto value = root.find(key);
-    if (value && plan.optimizer != OptimizerSharding::kFsdp) {
-        value->fail("no such key without \"optimizer\": \"fsdp\"");
-    }
-    return value;
-}
-
 }  // namespace
 
 void read_sharding(const JsonValue& root, Plan& plan) {
@@ -31,11 +22,18 @@ void read_sharding(const JsonValue& root, Plan& plan) {
             value->fail("1, or \"optimizer\": \"ep-aware\", \"zero-2\" or \"fsdp\"");
         }
     }
-    if (const auto value = find_of_fsdp(root, plan, "reshard_after_forward")) {
+    const bool is_fsdp = plan.optimizer == OptimizerSharding::kFsdp;
+    if (const auto value = root.find("reshard_after_forward")) {
         plan.reshard_after_forward = value->as_bool();
+        if (!plan.reshard_after_forward && !is_fsdp) {
+            value->fail("true, or \"optimizer\": \"fsdp\"");
+        }
     }
-    if (const auto value = find_of_fsdp(root, plan, "prefetch")) {
+    if (const auto value = root.find("prefetch")) {
         plan.prefetch = static_cast<int>(value->as_integer(0, kMaxPrefetch));
+        if (plan.prefetch != 1 && !is_fsdp) {
+            value->fail("1, or \"optimizer\": \"fsdp\"");
+        }
     }
 }
 

@@ -140,7 +140,6 @@ std::uint32_t build_optimizer_block(BlockBuilder& b, const models::Layout& layou
         const Value sum = emit_gradient_reduction(b, layout, p);
         reduced = sum != kNoValue ? sum : reduced;  // behind the exchange: one stream
     }
-    update_router_bias(b, layout, stage);
     const bool has_copy = stage > 0 && stage == stage_of(s.plan, last_virtual_stage_of(s.plan));
     const double counted = shard - (has_copy ? tied_copy_parameters(s.workload, s.plan) / dense.size : 0);
     b.compute(OpKind::kGradientNorm, {reduced}, {models::memory_kernel(counted * s.plan.gradient_bytes, 2)});
@@ -155,6 +154,7 @@ std::uint32_t build_optimizer_block(BlockBuilder& b, const models::Layout& layou
         update.push_back(cast_to_fp8(s.plan, parameters_in_fp8(s.workload, s.plan, stage)));
     }
     b.compute(OpKind::kOptimizerUpdate, {}, std::span<const models::Kernel>(update));
+    update_router_bias(b, layout, stage);
     if (!gathers_in_passes(s.plan) && dense.groups.is_sharded) {
         b.communicate(OpKind::kParameterGatherExperts, Stream::kDp, CommKind::kAllGather, experts.groups.shard,
                       experts.size, {{p.experts}}, {});

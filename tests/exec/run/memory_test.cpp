@@ -130,6 +130,7 @@ void split_experts(Rng& rng, models::Workload& w, models::Plan& p) {
     split.etp = p.tp == 1 || rng.below(3) == 0 ? 2 * p.tp : 1;
     split.dp = split.ep * split.dp * split.etp % split.tp == 0 ? split.dp : split.tp * split.dp;
     split.etp_given = true;
+    split.shard_replicas = 1;  // the dense part may have fewer replicas than drawn
     models::Workload of = w;
     of.sequence_length = 16, of.expert_size = 8, of.global_aux_loss = false;
     const RunInputs run = run_inputs(of, split);

@@ -25,12 +25,33 @@ Flop flop_of(const Case& c, const models::Layout& layout) {
     return flop;
 }
 
-/// Forward FLOP of a token in the modules that the plan runs a second time.
+/// Forward FLOP of a token in what the plan runs a second time of a layer. Attention is the mean over layers.
+double recomputed_layer_flop(const models::Workload& w, const models::TokenFlop& token, const models::Recompute& redone,
+                             bool mixture) {
+    const double layers = w.layers + w.mtp_layers;
+    const double mixtures = w.num_experts > 0 ? layers - w.first_dense_layers : 0, dense = layers - mixtures;
+    const double up =
+        2.0 * w.heads * (w.q_rank * (w.head_size + w.rope_head_size) + w.kv_rank * (w.head_size + w.value_head_size));
+    const double attention = (token.attention_projections + token.attention_scores) / layers;
+    const double shared = mixture ? token.shared_experts / mixtures : 0;
+    const double feed_forward =
+        mixture ? (token.router + token.experts) / mixtures + shared : token.dense_feed_forward / dense;
+    return (redone.attention ? attention : 0) + (redone.core_attention ? token.attention_scores / layers : 0) +
+           (redone.latent_up ? up : 0) + (redone.expert ? feed_forward : 0) + (redone.shared_experts ? shared : 0);
+}
+
+/// Of all layers, each with its place in its stage.
 double recomputed_token_flop(const models::Workload& model, const models::Plan& plan) {
     const models::TokenFlop token = count_token_flop(model);
-    const double attention = token.attention_projections + token.attention_scores;
-    const double feed_forward = token.dense_feed_forward + token.router + token.experts + token.shared_experts;
-    return (plan.recompute.attention ? attention : 0) + (plan.recompute.expert ? feed_forward : 0);
+    double flop = 0;
+    for (int v = 0; v < plan.pp * plan.virtual_stages; ++v) {
+        const LayerRange range = layers_of(model, plan, v);
+        for (int layer = range.first; layer < range.last; ++layer) {
+            flop +=
+                recomputed_layer_flop(model, token, recompute_of(plan, layer - range.first), model.is_moe_layer(layer));
+        }
+    }
+    return flop;
 }
 
 void expect_closed_form(const Case& c, const std::string& name) {

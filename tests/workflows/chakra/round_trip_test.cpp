@@ -37,7 +37,17 @@ void expect_same_step(const models::Inputs& given, int tiles) {
     inputs.machine.fabric.background_load = 0;
     const double expected = to_seconds(folded_step(inputs, tiles));
     const double found = to_seconds(played(inputs, tiles).result.step);
-    EXPECT_NEAR(found, expected, kMicroseconds_s) << inputs.plan.name << " of " << inputs.workload.name;
+    const models::Plan& p = inputs.plan;
+    std::string redone;
+    for (const auto& [word, part] : models::kRecomputeWords) {
+        redone += p.recompute.*part ? " " + std::string(word) : "";
+    }
+    EXPECT_NEAR(found, expected, kMicroseconds_s)
+        << p.name << " of " << inputs.workload.name << ", " << to_string(p.optimizer) << " x " << p.shard_replicas
+        << ", " << to_string(p.dispatch) << ", dp " << p.dp << " ep " << p.ep << " etp " << p.etp << " tp " << p.tp
+        << " pp " << p.pp << " cp " << p.cp << ", overlap dp " << p.overlap_dp << " ep " << p.overlap_ep << " tp "
+        << p.overlap_tp << ", capacity " << inputs.workload.capacity_factor << ", bias " << inputs.workload.router_bias
+        << ", modules " << inputs.workload.mtp_layers << ", recompute" << redone << " of " << p.recompute_layers;
 }
 
 TEST(ChakraRoundTrip, gives_the_folded_step_of_toys) {

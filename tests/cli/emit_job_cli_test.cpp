@@ -84,13 +84,16 @@ class EmitJob : public testing::Test, protected testing_cli::Runner {
     }
 };
 
+/// What frameworks recompute of layers whose norms, attention and feed-forward a plan recomputes each by itself.
+const std::string kWholeLayers = R"( --set 'plan.recompute=["layer"]')";
+
 TEST_F(EmitJob, optimus_on_aurora) {
     const std::string inputs = "--machine aurora --stack optimus --workload mula-220b-a10b --tiles 3072";
     expect(seen("--format optimus --job pbs --plan mula-220b-a10b " + inputs),
            {"NUM_NODES=256\n", "PP=8\n", "EP=12\n", "SAC_LEVEL=7\n", "USE_OM_PGSHARDED_OPTIMIZER=1\n",
             "EXIT_STEPS=10\n", "USE_OM_OPTIMIZER=0\n", "CCL_OP_SYNC=1\n",
             "CCL_ALLREDUCE_SCALEOUT=direct:0-1048576;rabenseifner:1048577-max\n", "ZE_FLAT_DEVICE_HIERARCHY=FLAT\n"});
-    expect_same_step("optimus", inputs, "mula-220b-a10b");
+    expect_same_step("optimus", inputs, "mula-220b-a10b" + kWholeLayers);
 }
 
 TEST_F(EmitJob, megatron_lm_on_lumi) {
@@ -99,7 +102,7 @@ TEST_F(EmitJob, megatron_lm_on_lumi) {
            {"launcher", "srun --ntasks=384 --ntasks-per-node=8 --cpu-bind=mask_cpu:0x7e000000000000,",
             "rank 0 local 0 of 384 at first-node:29500: pretrain_gpt.py --num-layers 80 ",
             "rank 383 local 7 of 384 at first-node:29500: ", "--tensor-model-parallel-size 4 ", "--train-iters 10 "});
-    expect_same_step("megatron", inputs, "llama3-70b");
+    expect_same_step("megatron", inputs, "llama3-70b" + kWholeLayers);
 }
 
 TEST_F(EmitJob, deepspeed_on_aurora) {
@@ -111,7 +114,7 @@ TEST_F(EmitJob, deepspeed_on_aurora) {
     const JsonDocument json = JsonDocument::load(folder_ + "work/ds_config.json");
     EXPECT_EQ(json.root().at("train_batch_size").as_integer(1, 1000), 96);  // 1 x 16 x 6
     EXPECT_EQ(json.root().at("zero_optimization").at("stage").as_integer(0, 3), 1);
-    expect_same_step("deepspeed", inputs, "agpt-70b");
+    expect_same_step("deepspeed", inputs, "agpt-70b" + kWholeLayers);
 }
 
 // A configuration of dataclasses as torchtitan has them, with the fields that are set; Python runs what was written.

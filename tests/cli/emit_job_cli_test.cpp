@@ -170,7 +170,7 @@ END
             "data_parallel_replicate_degree=1,", "data_parallel_shard_degree=96,",
             "fsdp_reshard_after_forward='always'", "pipeline_parallel_layers_per_stage=None",
             "steps=10, dataset='mine'", "mode='full'", "num_pp_microbatches=None"});
-    expect_same_step("torchtitan", inputs, "agpt-20b");
+    expect_same_step("torchtitan", inputs, "agpt-20b" + kWholeLayers);
 }
 
 // 12 nodes of Frontier have 2 h, of which 30 min are for the beginning and the end.

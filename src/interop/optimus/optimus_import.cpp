@@ -144,7 +144,7 @@ class Reader {
                        "1 (experts) or 7 (norms, attention and experts): of others nothing public says what they are");
         }
         set_recompute_all(plan_, level == 7);
-        plan_.recompute.expert = true;
+        plan_.recompute.expert = level == 1;
     }
 
     void read_optimizer() {

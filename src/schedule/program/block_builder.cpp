@@ -10,7 +10,11 @@ namespace auspex::schedule {
 
 double gathered_tokens(const models::Workload& workload, const models::Plan& plan, double t_routed) {
     const bool by_node = plan.dispatch == models::Dispatch::kHierarchical && workload.num_experts > 0;
-    return t_routed * (by_node ? mean_parts_reached(token_spread(workload), plan.ep) : plan.ep);
+    if (!by_node) {
+        return t_routed * plan.ep;
+    }
+    const double kept = even_token_rows(workload, t_routed) * workload.num_experts / (t_routed * workload.top_k);
+    return t_routed * kept * mean_parts_reached(token_spread(workload), plan.ep);
 }
 
 Shapes shapes_of(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack) {

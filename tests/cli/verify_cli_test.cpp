@@ -28,11 +28,13 @@ TEST_F(VerifyCli, a_toy_program_is_bound) {
     EXPECT_TRUE(json.root().at("unbound").elements().empty());
 }
 
-TEST_F(VerifyCli, context_parallelism_is_named_as_unbound) {
-    const std::string split = kCheck + "--plan toy-tp2-dp2 --set plan.cp=2 --set plan.dp=1 --set plan.etp=4 ";
+TEST_F(VerifyCli, what_is_not_bound_is_named) {
+    const std::string split = kCheck +
+                              "--plan toy-tp2-dp2 --set plan.cp=2 --set plan.dp=1 --set plan.etp=4 "
+                              "--set workload.window=8 --set workload.windowed_layers=1 ";
     const Outcome outcome = run(split);
     EXPECT_EQ(outcome.exit_code, 1);
-    EXPECT_NE(outcome.out.find("operation key_value_gather: context parallelism is not bound"), std::string::npos)
+    EXPECT_NE(outcome.out.find("operation attention: attention over a window is not bound"), std::string::npos)
         << outcome.out << outcome.error;
     const JsonDocument json = JsonDocument::parse(run(split + "--json").out, "out");
     EXPECT_FALSE(json.root().at("bound").as_bool());

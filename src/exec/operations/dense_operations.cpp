@@ -100,8 +100,7 @@ void residual_add(Rank<P>& rank, const CurrentOperation& current) {
     const bool after_attention = !in_feed_forward(rank, current);
     const bool leaves_chunk = !after_attention && layer + 1 == pass.attention.size() && !current.last_virtual_stage;
     const bool leaves_rank = leaves_chunk && !schedule::is_local_boundary(rank.plan(), current.virtual_stage);
-    const bool is_kept =
-        !leaves_rank && !(after_attention && recompute_of(rank.plan(), static_cast<int>(layer)).layer) && !is_redone;
+    const bool is_kept = !leaves_rank && !(after_attention && redone_of(rank, current).layer) && !is_redone;
     const V* past = after_attention ? pass.attention[layer].input.data() : pass.feed_forward[layer].input.data();
     Buffer<V> sum(*rank.arena, is_kept ? schedule::MemoryLabel::kActivations : schedule::MemoryLabel::kWorkspace,
                   count);
@@ -112,7 +111,7 @@ void residual_add(Rank<P>& rank, const CurrentOperation& current) {
                       : leaves_chunk                      ? running.x
                                                           : pass.head.input;
     next = std::move(sum);
-    if (!after_attention && recompute_of(rank.plan(), static_cast<int>(layer)).layer) {
+    if (!after_attention && redone_of(rank, current).layer) {
         pass.feed_forward[layer].input.reset();
     }
 }

@@ -57,7 +57,7 @@ void run_sublayer_norm(Rank<P>& rank, const CurrentOperation& current, Tensors& 
     const double epsilon = rank.training().norm_epsilon;
     const V* weight = weight_at(rank, slot);
     if (current.op.phase != schedule::Phase::kBackwardInput) {
-        const bool is_redone = recompute_of(rank.plan(), static_cast<int>(current.layer_of_chunk())).norm;
+        const bool is_redone = redone_of(rank, current).norm;
         const schedule::MemoryLabel label = label_of(current.op.phase, !is_redone);
         sublayer.norm = Buffer<V>(*rank.arena, label, s.t_slice * s.h);
         norm_forward(rank.workload().norm, s.t_slice, s.h, epsilon, sublayer.input.data(), weight,

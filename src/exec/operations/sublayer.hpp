@@ -20,6 +20,12 @@ template <class P>
     return pass_of(rank, current).feed_forward[current.layer_of_chunk()];
 }
 
+/// What of the operation's layer the backward pass makes again.
+template <class P>
+[[nodiscard]] models::Recompute redone_of(const Rank<P>& rank, const CurrentOperation& current) {
+    return recompute_of(rank.plan(), static_cast<int>(current.layer_of_chunk()));
+}
+
 /// Which sublayer is running: the feed-forward's input exists from the end of attention, forward, to its own end,
 /// backward; what its weights have waited for until they have their gradients.
 template <class P>
@@ -70,7 +76,7 @@ struct SublayerContext {
           slots(slots_of(on, operation)),
           s(on.shapes),
           running(on.running),
-          redone(recompute_of(on.plan(), static_cast<int>(operation.layer_of_chunk()))),
+          redone(redone_of(on, operation)),
           recomputes(redone.*sublayer) {}
 
     [[nodiscard]] bool forward() const { return current.forward(); }

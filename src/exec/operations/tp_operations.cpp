@@ -103,7 +103,7 @@ struct Tp {
         }
         FeedForwardTensors<P>& sublayer = feed_forward_of(rank, current);
         const bool of_experts = rank.workload().is_moe_layer(current.op.layer) && s.ep == 1;
-        const bool is_redone = recompute_of(rank.plan(), static_cast<int>(current.layer_of_chunk())).expert;
+        const bool is_redone = redone_of(rank, current).expert;
         sublayer.gathered_norm =
             gathered(sublayer.norm, of_experts ? label_of(current.op.phase, !is_redone) : workspace);
     }

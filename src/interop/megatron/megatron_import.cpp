@@ -197,22 +197,13 @@ class Reader {
     void read_modules(const std::string& modules) {
         std::istringstream words(modules);
         for (std::string module; words >> module;) {
-            static constexpr std::pair<const char*, bool models::Recompute::*> kModules[] = {
-                {"layernorm", &models::Recompute::norm},
-                {"core_attn", &models::Recompute::core_attention},
-                {"mla_up_proj", &models::Recompute::latent_up},
-                {"moe_act", &models::Recompute::activation},
-                {"shared_experts", &models::Recompute::shared_experts},
-                {"moe", &models::Recompute::expert},
-                {"mlp", &models::Recompute::expert}};
-            const auto* const found =
-                std::ranges::find_if(kModules, [&](const auto& one) { return module == one.first; });
-            if (found == std::end(kModules)) {
+            const auto* const found = std::ranges::find(kRecomputeModules, module, &RecomputeModule::name);
+            if (found == kRecomputeModules.end()) {
                 in_.refuse("--recompute-modules", "\"" + module + "\"",
                            "layernorm, core_attn, mla_up_proj, moe_act, shared_experts, moe or mlp: other parts of a "
                            "layer are not recomputed by themselves here");
             }
-            plan_.recompute.*found->second = true;
+            plan_.recompute.*found->part = true;
         }
         if (in_.has("--num-experts") && modules.find("moe") == std::string::npos && plan_.recompute.expert) {
             in_.refuse("--recompute-modules", "\"" + modules + "\" with experts",

@@ -6,6 +6,7 @@
 
 #include "base/json.hpp"
 #include "interop/megatron/megatron.hpp"
+#include "interop/megatron/megatron_names.hpp"
 #include "interop/settings_writer.hpp"
 #include "interop/training_source.hpp"
 #include "models/pipeline/stage_layers.hpp"
@@ -164,25 +165,22 @@ class Writer {
         const bool has_experts = workload_.num_experts > 0;
         out_.require(!all.activation || has_experts, "recompute", "\"activation\" without experts",
                      "no such word: moe_act is of experts");
-        const std::string modules = modules_of(all, has_experts && workload_.first_dense_layers == 0);
+        const std::string modules = modules_of(all);
         if (!modules.empty()) {
             out_.add("--recompute-granularity", "selective", "recompute");
             out_.add("--recompute-modules", modules, "recompute");
         }
     }
 
-    [[nodiscard]] std::string modules_of(const models::Recompute& all, bool all_have_experts) const {
+    [[nodiscard]] std::string modules_of(const models::Recompute& all) const {
+        const bool has_experts = workload_.num_experts > 0,
+                   has_dense = !has_experts || workload_.first_dense_layers > 0;
         std::string modules;
-        const auto add = [&modules](bool is_recomputed, const char* module) {
-            modules += is_recomputed ? (modules.empty() ? "" : " ") + std::string(module) : "";
-        };
-        add(all.norm, "layernorm");
-        add(all.core_attention, "core_attn");
-        add(all.latent_up, "mla_up_proj");
-        add(all.activation, "moe_act");
-        add(all.shared_experts, "shared_experts");
-        add(all.expert && workload_.num_experts > 0, "moe");
-        add(all.expert && !all_have_experts, "mlp");
+        for (const RecomputeModule& module : kRecomputeModules) {
+            if (all.*module.part && ((has_experts && module.of_experts) || (has_dense && module.of_dense))) {
+                modules += (modules.empty() ? "" : " ") + std::string(module.name);
+            }
+        }
         return modules;
     }
 

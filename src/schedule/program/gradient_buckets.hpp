@@ -16,9 +16,6 @@ namespace auspex::schedule {
 [[nodiscard]] constexpr int unit_of_head(LayerRange layers) { return layers.predictions; }
 inline constexpr int kUnitOfHead = 0;  ///< of a model without prediction modules
 
-/// Gradients are summed in backward passes: of every micro-batch where they are sharded, else of the last.
-[[nodiscard]] bool sums_in_passes(const models::Plan& plan, const models::Stack& stack);
-
 /// Units [first, last) of a chunk.
 struct GradientBucket {
     int first = 0, last = 0;

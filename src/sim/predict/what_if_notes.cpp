@@ -37,25 +37,12 @@ void reset(models::Plan& plan) {
     plan.*Field = models::Plan().*Field;
 }
 
-template <auto Part>
-void keep(models::Plan& plan) {
-    plan.recompute.*Part = false;
-}
-
 /// Settings that are not what a plan has without them, and without which step and memory are the same.
 void note_idle_settings(std::vector<std::string>& notes, const models::Inputs& inputs, const PredictOptions& options,
                         const SimulatedStep& step) {
     using models::Plan;
     static constexpr std::pair<const char*, Reset> kSettings[] = {
         {"sequence_parallel", reset<&Plan::sequence_parallel>},
-        {"recompute \"norm\"", keep<&models::Recompute::norm>},
-        {"recompute \"attention\"", keep<&models::Recompute::attention>},
-        {"recompute \"expert\"", keep<&models::Recompute::expert>},
-        {"recompute \"core_attention\"", keep<&models::Recompute::core_attention>},
-        {"recompute \"latent_up\"", keep<&models::Recompute::latent_up>},
-        {"recompute \"activation\"", keep<&models::Recompute::activation>},
-        {"recompute \"shared_experts\"", keep<&models::Recompute::shared_experts>},
-        {"recompute \"layer\"", keep<&models::Recompute::layer>},
         {"recompute_layers", reset<&Plan::recompute_layers>},
         {"optimizer", reset<&Plan::optimizer>},
         {"dispatch", reset<&Plan::dispatch>},
@@ -77,21 +64,28 @@ void note_idle_settings(std::vector<std::string>& notes, const models::Inputs& i
              reset<&Plan::placement_nodes>(plan);
          }}};
     const double memory_bytes = memory_report(inputs, step).peak_bytes;
-    for (const auto& [name, as_without] : kSettings) {
-        models::Inputs without = inputs;
-        as_without(without.plan);
+    const auto note_if_idle = [&](const std::string& name, const models::Inputs& without) {
         if (without.plan == inputs.plan) {
-            continue;
+            return;
         }
         try {
             const SimulatedStep other = simulate_step(without, options, false);
             if (other.step == step.step && memory_report(without, other).peak_bytes == memory_bytes) {
-                notes.push_back(std::string(name) +
-                                " changes nothing here: step and memory are those of a plan without it");
+                notes.push_back(name + " changes nothing here: step and memory are those of a plan without it");
             }
         } catch (const InputError&) {
-            continue;  // it cannot be left out: it does something
+            return;  // it cannot be left out: it does something
         }
+    };
+    for (const auto& [name, as_without] : kSettings) {
+        models::Inputs without = inputs;
+        as_without(without.plan);
+        note_if_idle(name, without);
+    }
+    for (const auto& [word, part] : models::kRecomputeWords) {
+        models::Inputs without = inputs;
+        without.plan.recompute.*part = false;
+        note_if_idle("recompute \"" + std::string(word) + "\"", without);
     }
 }
 

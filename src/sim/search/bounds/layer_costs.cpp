@@ -133,9 +133,10 @@ LayerCosts costs_of(const models::Inputs& inputs, const Candidate& candidate) {
     if (is_skewed(inputs.plan.routing.kind)) {
         least_rows.by_rank.assign(static_cast<std::size_t>(candidate.ep), 0);
     }
-    const schedule::Program keeping = program_with(kept_plan);
+    const schedule::Program keeping = plan == kept_plan ? schedule::Program() : program_with(kept_plan);
     for (const int layer : {1, plan.pp - 2}) {
-        const auto kept = static_cast<double>(kept_bytes(model, kept_plan, inputs.stack, keeping, layer, least_rows));
+        const auto kept = static_cast<double>(
+            kept_bytes(model, kept_plan, inputs.stack, plan == kept_plan ? program : keeping, layer, least_rows));
         (model.is_moe_layer(layer) ? costs.experts_kept_bytes : costs.dense_kept_bytes) = kept;
     }
     return costs;

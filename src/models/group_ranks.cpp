@@ -71,7 +71,8 @@ Family family_of(const Layout& layout, GroupKind kind) {
         case GroupKind::kStage: return strided(ranks, 1);
         case GroupKind::kWorld:
         case GroupKind::kNextStage:
-        case GroupKind::kPreviousStage: break;
+        case GroupKind::kPreviousStage:
+        case GroupKind::kMirrorStage: break;
     }
     check_failed("family_of", "a kind of group that lies in one stage", __FILE__, __LINE__);
 }
@@ -109,8 +110,8 @@ std::vector<int> ranks_in_stage(const Layout& layout, const Family& family, int 
     return ranks;
 }
 
-/// Pairs {from, to} of counterparts in two stages; with one stage a rank is its own neighbour and a group of one.
-std::vector<int> neighbours(const Layout& layout, int stage, int other) {
+/// Pairs {from, to} of counterparts in two stages; in one stage a rank is its own and a group of one.
+std::vector<int> counterparts(const Layout& layout, int stage, int other) {
     std::vector<int> own = stage_ranks(layout, stage);
     if (stage == other) {
         return own;
@@ -178,8 +179,7 @@ std::optional<RankFamily> rank_family(const Layout& layout, GroupKind kind, int 
         return RankFamily{0, {}, joined({{layout.tiles, 1}})};
     }
     RankFamily found{stage * layout.pp_stride, {}, {}};
-    const bool is_next = kind == GroupKind::kNextStage;
-    const bool pairs = is_next || kind == GroupKind::kPreviousStage;
+    const bool pairs = are_pairs(kind);
     const Family family = pairs ? blocked(layout.stage_ranks, 1, 1) : family_of(layout, kind);
     const bool follows_axes = append_rank_digits(layout, {family.outer, family.outer_stride}, found.groups) &&
                               append_rank_digits(layout, {family.inner, 1}, found.groups) &&
@@ -190,8 +190,8 @@ std::optional<RankFamily> rank_family(const Layout& layout, GroupKind kind, int 
     }
     found.groups = joined(found.groups);
     found.members = joined(found.members);
-    const int other = is_next ? layout.next_stage(stage) : layout.previous_stage(stage);
-    if (pairs && other != stage) {
+    const int other = pairs ? layout.other_stage(kind, stage) : stage;
+    if (other != stage) {
         found.members.push_back({2, (other - stage) * layout.pp_stride});
     }
     return found;
@@ -204,8 +204,9 @@ std::vector<int> group_ranks(const Layout& layout, GroupKind kind, int stage) {
             std::iota(world.begin(), world.end(), 0);
             return world;
         }
-        case GroupKind::kNextStage: return neighbours(layout, stage, layout.next_stage(stage));
-        case GroupKind::kPreviousStage: return neighbours(layout, stage, layout.previous_stage(stage));
+        case GroupKind::kNextStage:
+        case GroupKind::kPreviousStage:
+        case GroupKind::kMirrorStage: return counterparts(layout, stage, layout.other_stage(kind, stage));
         default: return ranks_in_stage(layout, family_of(layout, kind), stage);
     }
 }
@@ -226,6 +227,7 @@ int group_size(const Layout& layout, GroupKind kind) {
         case GroupKind::kWorld: return layout.tiles;
         case GroupKind::kNextStage:
         case GroupKind::kPreviousStage: return layout.pp > 1 ? 2 : 1;
+        case GroupKind::kMirrorStage: return layout.pp % 2 == 0 ? 2 : 1;
         default: {
             const Family family = family_of(layout, kind);
             return family.member_blocks * family.members_in_block;

@@ -29,7 +29,13 @@ enum class GroupKind : std::uint8_t {
     kWorld,          ///< every rank
     kNextStage,      ///< a rank and its counterpart in the next stage (wrapping round): pipeline messages forward
     kPreviousStage,
+    kMirrorStage,  ///< a rank and its counterpart in stage pp - 1 - s, which has the same parts of the model (dualpipe)
 };
+inline constexpr std::size_t kGroupKinds = static_cast<std::size_t>(GroupKind::kMirrorStage) + 1;
+/// Of a rank and its counterpart in another stage; the others lie in one stage, or are the world.
+[[nodiscard]] constexpr bool are_pairs(GroupKind kind) {
+    return kind == GroupKind::kNextStage || kind == GroupKind::kPreviousStage || kind == GroupKind::kMirrorStage;
+}
 
 /// A plan over tiles. Ranks are 0..tiles-1 in the order of plan.rank_order; rank r sits on tile r % node.tiles of the
 /// job's node r / node.tiles.
@@ -49,6 +55,12 @@ struct Layout {
     /// Neighbours among stages, wrapping round: where a virtual stage's chunk ends the next one begins at stage 0.
     [[nodiscard]] int next_stage(int stage) const { return (stage + 1) % pp; }
     [[nodiscard]] int previous_stage(int stage) const { return (stage + pp - 1) % pp; }
+    /// That of a pair's other rank.
+    [[nodiscard]] int other_stage(GroupKind pair, int stage) const {
+        return pair == GroupKind::kNextStage       ? next_stage(stage)
+               : pair == GroupKind::kPreviousStage ? previous_stage(stage)
+                                                   : pp - 1 - stage;
+    }
     std::array<int, 4> stride{};  ///< rank strides of dp, pp, ep, etp (indexed by Axis)
 };
 
@@ -72,8 +84,8 @@ struct GridCoordinates {
 /// out of range, or tiles is no multiple of... (a last node may be partly used).
 [[nodiscard]] Layout make_layout(const Plan& plan, const Machine& machine, int tiles);
 
-/// All sibling groups of a kind in a stage, as lists of ranks in ring order. kNextStage/kPreviousStage give pairs
-/// {from, to}; kWorld ignores the stage. Groups of one rank are returned as such.
+/// All sibling groups of a kind in a stage, as lists of ranks in ring order. are_pairs: {from, to}; kWorld ignores the
+/// stage. Groups of one rank are returned as such.
 [[nodiscard]] std::vector<std::vector<int>> groups_of(const Layout& layout, GroupKind kind, int stage);
 /// Size of one group of the kind.
 [[nodiscard]] int group_size(const Layout& layout, GroupKind kind);

@@ -69,8 +69,8 @@ struct Plan {
     bool etp_given = false;  ///< else etp = tp
     int virtual_stages = 1;
     StageDeal stages = StageDeal::kEven;
-    /// Layers of each virtual stage, in their order: given with kList; resolve_plan fills in those of other deals but
-    /// kEven, which leaves it empty.
+    /// Layers of each of stages_of_model, in their order: given with kList; resolve_plan fills in those of other deals
+    /// but kEven, which leaves it empty.
     std::vector<int> stage_layers;
     bool sequence_parallel = false;
     ContextParallel context = ContextParallel::kAllGather;
@@ -106,7 +106,7 @@ struct Plan {
 
 /// The plan for this many tiles: dp filled in (or checked), etp defaulted. tiles = 0 means what plan.dp gives.
 /// Checks tiles = pp * dp * ep * etp, N = tp * cp * data_parallel whole, experts divisible by ep, heads by tp, layers
-/// >= pp * virtual_stages, pp, virtual_stages and micro_batches by misfit_of, cp by context_misfit, sequence divisible
+/// >= stages_of_model, pp, virtual_stages and micro_batches by misfit_of, cp by context_misfit, sequence divisible
 /// by cp (and tp with sequence_parallel), dense models have ep = 1. Fills stage_layers where layers are not dealt
 /// evenly; listed ones must be one for each virtual stage and sum to the layers. Throws InputError naming the file, the
 /// field, the value and what would do.

@@ -205,11 +205,12 @@ void check_experts(const Plan& plan, const Workload& workload) {
 
 /// Listed ones, of which some may be 0.
 void check_stage_layers(const Plan& plan, const Workload& workload) {
-    const std::int64_t stages = std::int64_t{plan.pp} * plan.virtual_stages;
+    const bool are_twice = has_stages_twice(plan.schedule);
+    const std::int64_t stages = std::int64_t{plan.pp} * (are_twice ? 1 : plan.virtual_stages);
     if (static_cast<std::int64_t>(plan.stage_layers.size()) != stages) {
         refuse(plan, "stages",
                "found layers of " + text(static_cast<std::int64_t>(plan.stage_layers.size())) +
-                   " stages; expected pp * virtual_stages = " + text(stages));
+                   " stages; expected pp " + (are_twice ? "" : "* virtual_stages ") + "= " + text(stages));
     }
     const auto layers = std::accumulate(plan.stage_layers.begin(), plan.stage_layers.end(), std::int64_t{0});
     if (layers != workload.layers) {
@@ -220,11 +221,12 @@ void check_stage_layers(const Plan& plan, const Workload& workload) {
 }
 
 void check_stages(const Plan& plan, const Workload& workload) {
-    const std::int64_t chunks = std::int64_t{plan.pp} * plan.virtual_stages;
+    const bool are_twice = has_stages_twice(plan.schedule);
+    const std::int64_t chunks = std::int64_t{plan.pp} * (are_twice ? 1 : plan.virtual_stages);
     if (plan.stages == StageDeal::kList) {
         check_stage_layers(plan, workload);
     } else if (chunks > workload.layers) {
-        const bool virtual_given = plan.virtual_stages > 1;
+        const bool virtual_given = plan.virtual_stages > 1 && !are_twice;
         refuse(plan, "pp",
                workload.name + " has " + text(workload.layers) + " layers, fewer than pp " + text(plan.pp) +
                    (virtual_given ? " * virtual_stages " + text(plan.virtual_stages) : "") + "; at most " +
@@ -244,6 +246,27 @@ void check_validation(const Plan& plan, const Workload& workload) {
         const std::string key = workload.tied_embeddings ? "tied_embeddings false" : "mtp_layers 0";
         refuse(plan, "post_validation",
                "found true with " + what + " on the first and the last stage; expected false, or workload." + key);
+    }
+}
+
+/// The sums of a stage that is there twice are exchanged once a step, whole or as shards of what all replicas share.
+void check_copies(const Plan& plan) {
+    if (!has_stages_twice(plan.schedule)) {
+        return;
+    }
+    const std::string with = std::string(" with schedule \"") + to_string(plan.schedule) + "\"";
+    if (shards_gradients(plan.optimizer)) {
+        refuse(plan, "optimizer",
+               std::string("found \"") + to_string(plan.optimizer) + "\"" + with +
+                   ", which sums the gradients of both copies of a stage once a step; expected \"replicated\", "
+                   "\"sharded\" or \"ep-aware\"");
+    }
+    if (plan.shard_replicas > 1) {
+        refuse(plan, "shard_replicas", "found " + text(plan.shard_replicas) + with + "; expected 1");
+    }
+    if (plan.post_validation) {
+        refuse(plan, "post_validation",
+               "found true" + with + ", whose copies of a stage wait for one another; expected false");
     }
 }
 
@@ -306,9 +329,11 @@ Plan resolve_plan(const Plan& plan, const Workload& workload, int tiles) {
     check_experts(resolved, workload);
     check_stages(resolved, workload);
     check_validation(resolved, workload);
+    check_copies(resolved);
     check_recompute(resolved, workload);
     if (resolved.stages != StageDeal::kList && resolved.stages != StageDeal::kEven) {
-        resolved.stage_layers = layers_dealt(workload, resolved.stages, resolved.pp * resolved.virtual_stages);
+        resolved.stage_layers = layers_dealt(workload, resolved.stages,
+                                             stages_of_model(resolved.schedule, resolved.pp, resolved.virtual_stages));
     }
     const std::int64_t all = resolve_dp(resolved, tiles);
     check_dense_grid(resolved, all / resolved.pp);

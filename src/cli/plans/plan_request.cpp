@@ -49,7 +49,10 @@ JsonDocument base_plan(const Options& options, bool is_of_cpus) {
     const auto stages = document.root().find("stages");
     if (stages && stages->is_array() && !launch::value_set(options.overrides, "plan", "pp")) {
         const auto chunks = document.root().find("virtual_stages");
-        const auto each = chunks ? chunks->as_integer(1, kMostChunks) : 1;
+        const auto schedule = document.root().find("schedule");
+        const bool are_twice =
+            schedule && schedule->is_string() && schedule->as_string() == to_string(models::ScheduleKind::kDualPipe);
+        const auto each = chunks && !are_twice ? chunks->as_integer(1, kMostChunks) : 1;
         document.set("pp", std::to_string(stages->elements().size() / static_cast<std::size_t>(each)));
     }
     return document;

@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "exec/checkpoint/checkpoint_parts.hpp"
 #include "exec/checkpoint/durable_file.hpp"
+#include "exec/operations/mirror_exchange.hpp"
 #include "exec/operations/operations.hpp"
 #include "exec/state/optimizer.hpp"
 #include "exec/transport/agreement.hpp"
@@ -246,6 +247,13 @@ std::string read_shard(Rank<P>& rank, const std::optional<CheckpointReader>& rea
         store_state(rank, StateKind::kFirstMoment, part, values.of_kind(1));
         store_state(rank, StateKind::kSecondMoment, part, values.of_kind(2));
     }
+    return problem;
+}
+
+/// Weights that others have read.
+template <class P>
+void gather_weights(Rank<P>& rank, bool experts) {
+    const Sharding sharding = sharding_of(rank, experts);
     if (sharding.is_sharded && !(experts ? rank.weights.sharded.experts : rank.weights.sharded.dense)) {
         Buffer<typename P::Value>& weights = experts ? rank.weights.experts : rank.weights.dense;
         for (const std::vector<std::size_t>& offsets : sharding.parts) {
@@ -253,7 +261,6 @@ std::string read_shard(Rank<P>& rank, const std::optional<CheckpointReader>& rea
                                           element_type<typename P::Value>());
         }
     }
-    return problem;
 }
 
 }  // namespace
@@ -346,6 +353,11 @@ void read_checkpoint(Rank<P>& rank, const CheckpointInfo& info) {
         }
     }));
     const std::string dense = read_shard(rank, reader, false), experts = read_shard(rank, reader, true);
+    if (has_stages_twice(rank.plan().schedule)) {
+        exchange_parameters_with_mirror(rank);
+    }
+    gather_weights(rank, false);
+    gather_weights(rank, true);
     agree(dense.empty() ? experts : dense);
 }
 

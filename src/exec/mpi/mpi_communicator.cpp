@@ -16,7 +16,7 @@
 namespace auspex::exec {
 namespace {
 
-constexpr std::size_t kGroupKinds = static_cast<std::size_t>(models::GroupKind::kPreviousStage) + 1;
+using models::kGroupKinds;
 
 std::size_t index_of(models::GroupKind kind) { return static_cast<std::size_t>(kind); }
 
@@ -143,6 +143,7 @@ class MpiCommunicator : public RoundCommunicator {
                 if (layout.rank(stage, n) == rank_) {
                     next_ = layout.rank(layout.next_stage(stage), n);
                     previous_ = layout.rank(layout.previous_stage(stage), n);
+                    mirror_ = layout.rank(layout.other_stage(models::GroupKind::kMirrorStage, stage), n);
                 }
             }
         }
@@ -182,7 +183,7 @@ class MpiCommunicator : public RoundCommunicator {
 
     void send(models::GroupKind direction, std::span<const std::span<const std::byte>> parts, int tag) override {
         const bool forward = direction == models::GroupKind::kNextStage;
-        post(messages_, joined(parts), forward ? next_ : previous_, directed(tag, forward));
+        post(messages_, joined(parts), counterpart(direction), directed(tag, forward));
     }
 
     void receive(models::GroupKind direction, std::span<std::byte> data, int tag) override {
@@ -338,7 +339,13 @@ class MpiCommunicator : public RoundCommunicator {
 
     void receive_from(models::GroupKind direction, std::span<std::byte> data, int tag, Transfers& transfers) const {
         const bool forward = direction == models::GroupKind::kPreviousStage;
-        transfers.receive(data.data(), data.size(), forward ? previous_ : next_, directed(tag, forward));
+        transfers.receive(data.data(), data.size(), counterpart(direction), directed(tag, forward));
+    }
+
+    [[nodiscard]] int counterpart(models::GroupKind direction) const {
+        return direction == models::GroupKind::kNextStage       ? next_
+               : direction == models::GroupKind::kPreviousStage ? previous_
+                                                                : mirror_;
     }
 
     static int directed(int tag, bool forward) { return 2 * tag + (forward ? 1 : 0); }
@@ -368,7 +375,7 @@ class MpiCommunicator : public RoundCommunicator {
 
     std::size_t longest_;
     int rank_ = 0, ranks_ = 1;
-    int next_ = 0, previous_ = 0;
+    int next_ = 0, previous_ = 0, mirror_ = 0;
     bool is_one_node_ = false;
     MPI_Comm messages_ = MPI_COMM_NULL, plain_ = MPI_COMM_NULL;
     std::array<GroupComm, kGroupKinds> groups_{};

@@ -98,7 +98,7 @@ void residual_add(Rank<P>& rank, const CurrentOperation& current) {
     PassTensors<P>& pass = pass_of(rank, current);
     const std::size_t layer = current.layer_of_chunk();
     const bool after_attention = !in_feed_forward(rank, current);
-    const bool leaves_chunk = !after_attention && layer + 1 == pass.attention.size() && !current.last_virtual_stage;
+    const bool leaves_chunk = !after_attention && layer + 1 == pass.attention.size() && !current.has_head;
     const bool leaves_rank = leaves_chunk && !schedule::is_local_boundary(rank.plan(), current.virtual_stage);
     const bool is_kept = !leaves_rank && !(after_attention && redone_of(rank, current).layer) && !is_redone;
     const V* past = after_attention ? pass.attention[layer].input.data() : pass.feed_forward[layer].input.data();

@@ -34,9 +34,10 @@ template <class P>
 // pipeline_messages.cpp: kSendForward, kReceiveForward, kSendBackward, kReceiveBackward.
 template <class P>
 [[nodiscard]] bool run_message(Rank<P>& rank, const CurrentOperation& current);
-// step_operations.cpp: kGradientCheck, kTiedEmbeddingAllReduce, kGradientTpAllReduce, kGradientEpAllReduce,
-// kGradientReduceExperts, kGradientReduceDense, kGradientNorm, kGradientNormAllReduce, kOptimizerUpdate,
-// kParameterGatherExperts, kParameterGatherDense, kWorldAllReduce, kHostSync, kBarrier, kStepHost.
+// step_operations.cpp: kGradientCheck, kTiedEmbeddingAllReduce, kMirrorGradientExchange, kMirrorParameterExchange,
+// kGradientTpAllReduce, kGradientEpAllReduce, kGradientReduceExperts, kGradientReduceDense, kGradientNorm,
+// kGradientNormAllReduce, kOptimizerUpdate, kParameterGatherExperts, kParameterGatherDense, kWorldAllReduce, kHostSync,
+// kBarrier, kStepHost.
 template <class P>
 [[nodiscard]] bool run_step_operation(Rank<P>& rank, const CurrentOperation& current);
 

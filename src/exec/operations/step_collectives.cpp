@@ -65,9 +65,13 @@ std::vector<StepCollective> gathers_of(Rank<P>& rank, const schedule::Operation&
     using V = typename P::Value;
     Buffer<V>& weights = experts ? rank.weights.experts : rank.weights.dense;
     std::vector<StepCollective> list;
-    for (std::vector<std::size_t>& offsets : sharding_of(rank, experts).parts) {
-        list.push_back(
-            {schedule::CommKind::kAllGather, op.group, weights.data(), 0, std::move(offsets), element_type<V>()});
+    Sharding sharding = sharding_of(rank, experts);
+    for (std::vector<std::size_t>& offsets : sharding.parts) {
+        const int chunk = offsets.front() < sharding.updated ? 0 : 1;
+        if (op.chunk < 0 || op.chunk == chunk) {
+            list.push_back(
+                {schedule::CommKind::kAllGather, op.group, weights.data(), 0, std::move(offsets), element_type<V>()});
+        }
     }
     return list;
 }
@@ -138,7 +142,9 @@ std::size_t bucket_of(const Rank<P>& rank, const CurrentOperation& current) {
 template <class P>
 FlatRange gradients_of(const Rank<P>& rank, const CurrentOperation& current, bool experts) {
     if (current.op.unit < 0) {
-        return {0, experts ? rank.table.experts_size : rank.table.dense_size};
+        const std::size_t updated = experts ? rank.table.experts_updated : rank.table.dense_updated,
+                          all = experts ? rank.table.experts_size : rank.table.dense_size;
+        return {current.op.chunk == 1 ? updated : 0, current.op.chunk == 0 ? updated : all};
     }
     return range_of(rank, bucket_of(rank, current), experts);
 }

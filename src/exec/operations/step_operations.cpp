@@ -5,6 +5,7 @@
 
 #include "exec/kernels/copies.hpp"
 #include "exec/operations/health.hpp"
+#include "exec/operations/mirror_exchange.hpp"
 #include "exec/operations/operations.hpp"
 #include "exec/operations/step_collectives.hpp"
 #include "exec/state/optimizer.hpp"
@@ -109,7 +110,7 @@ void exchange_tied_gradient(Rank<P>& rank, const schedule::Operation& op) {
     const std::size_t slot = has_embedding ? rank.table.embedding : rank.table.lm_head;
     const std::span<G> own = rank.weights.dense_gradient.span().subspan(slot, rank.shapes.vocabulary * rank.shapes.h);
     const std::span<const std::byte> parts[] = {std::as_bytes(own)};
-    const int behind_passes = (schedule::last_virtual_stage_of(rank.plan()) + 1) * rank.plan().micro_batches * 2;
+    const int behind_passes = schedule::virtual_stages_in_all(rank.plan()) * rank.plan().micro_batches * 2;
     Buffer<G> other(*rank.arena, schedule::MemoryLabel::kCommunication, own.size());
     rank.communicator->send(op.group, parts, behind_passes);
     rank.communicator->receive(op.group, std::as_writable_bytes(other.span()), behind_passes);
@@ -142,6 +143,8 @@ bool run_step_operation(Rank<P>& rank, const CurrentOperation& current) {
     switch (op.kind) {
         case schedule::OpKind::kGradientCheck: check_gradients(rank); return true;
         case schedule::OpKind::kTiedEmbeddingAllReduce: exchange_tied_gradient(rank, op); return true;
+        case schedule::OpKind::kMirrorGradientExchange: exchange_gradients_with_mirror(rank); return true;
+        case schedule::OpKind::kMirrorParameterExchange: exchange_parameters_with_mirror(rank); return true;
         case schedule::OpKind::kGradientTpAllReduce: sum_over_tp(rank, current); return true;
         case schedule::OpKind::kGradientEpAllReduce:
         case schedule::OpKind::kGradientReduceExperts:

@@ -39,15 +39,20 @@ void for_each_choice(const RunInputs& run, const models::RoutingRecord& record, 
                      const Take& take) {
     const models::Plan& plan = run.plan;
     const auto k = static_cast<std::size_t>(record.top_k), tokens = static_cast<std::size_t>(record.tokens);
-    std::vector<std::size_t> own;
-    for (int m = 0; m < plan.micro_batches; ++m) {
-        for (const std::int64_t token :
-             models::tokens_of(routed_tokens(plan, run.layout, run.workload.sequence_length, coordinates.number, m))) {
-            own.push_back(static_cast<std::size_t>(token));
+    const auto tokens_of_chunk = [&](int chunk) {
+        std::vector<std::size_t> own;
+        const schedule::MicroBatches passing = schedule::micro_batches_of(plan, chunk);
+        for (int m = passing.first; m < passing.last; ++m) {
+            for (const std::int64_t token : models::tokens_of(
+                     routed_tokens(plan, run.layout, run.workload.sequence_length, coordinates.number, m))) {
+                own.push_back(static_cast<std::size_t>(token));
+            }
         }
-    }
+        return own;
+    };
     for (std::size_t step = 0; step < static_cast<std::size_t>(record.steps); ++step) {
         for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
+            const std::vector<std::size_t> own = tokens_of_chunk(chunk);
             const schedule::LayerRange layers =
                 schedule::layers_of(run.workload, plan, schedule::virtual_stage_of(plan, chunk, coordinates.stage));
             for (int layer = std::max(layers.first, run.workload.first_dense_layers); layer < layers.last; ++layer) {

@@ -73,7 +73,7 @@ CurrentOperation operation_of(const Rank<P>& rank, const schedule::Operation& op
         const models::Plan& plan = rank.plan();
         current.virtual_stage = schedule::virtual_stage_of(plan, block.chunk, rank.coordinates.stage);
         current.layers = schedule::layers_of(rank.workload(), plan, current.virtual_stage);
-        current.last_virtual_stage = current.virtual_stage == schedule::last_virtual_stage_of(plan);
+        current.has_head = schedule::is_last_part(plan, current.virtual_stage);
     }
     return current;
 }
@@ -110,11 +110,11 @@ void hand_over(Rank<P>& rank, const schedule::Block& block, const schedule::Bloc
     const models::Plan& plan = rank.plan();
     const int v = schedule::virtual_stage_of(plan, block.chunk, rank.coordinates.stage);
     const bool forward = block.kind == schedule::BlockKind::kForward;
-    if (forward && v < schedule::last_virtual_stage_of(plan) && schedule::is_local_boundary(plan, v)) {
+    if (forward && !schedule::is_last_part(plan, v) && schedule::is_local_boundary(plan, v)) {
         PassTensors<P>& next = rank.passes[{block.chunk + 1, use.micro_batch}];
         next.attention.resize(1);
         next.attention.front().input = std::move(rank.running.x);
-    } else if (!forward && v > 0 && schedule::is_local_boundary(plan, v - 1)) {
+    } else if (!forward && !schedule::is_first_part(plan, v) && schedule::is_local_boundary(plan, v - 1)) {
         rank.passes.at({block.chunk - 1, use.micro_batch}).gradient = std::move(rank.running.g);
     }
 }

@@ -43,18 +43,51 @@ std::vector<std::size_t> shard_offsets(FlatRange range, int shards) {
     return offsets;
 }
 
-Shard Sharding::shard() const {
+namespace {
+
+Shard shard_of(const Sharding& sharding, bool of_updated) {
     Shard shard;
-    for (const std::vector<std::size_t>& part : parts) {
-        const FlatRange own{part[shard_index], part[shard_index + 1]};
-        if (own.size() > 0) {
+    for (const std::vector<std::size_t>& part : sharding.parts) {
+        const FlatRange own{part[sharding.shard_index], part[sharding.shard_index + 1]};
+        if (own.size() > 0 && (part.front() < sharding.updated) == of_updated) {
             shard.pieces.push_back({own, shard.size()});
         }
     }
     return shard;
 }
 
+}  // namespace
+
+Shard Sharding::shard() const { return shard_of(*this, true); }
+Shard Sharding::mirrored() const { return shard_of(*this, false); }
+
+std::size_t Sharding::longest(bool of_updated) const {
+    std::size_t all = 0;
+    for (const std::vector<std::size_t>& part : parts) {
+        std::size_t most = 0;
+        for (std::size_t i = 0; i + 1 < part.size(); ++i) {
+            most = std::max(most, part[i + 1] - part[i]);
+        }
+        all += (part.front() < updated) == of_updated ? most : 0;
+    }
+    return all;
+}
+
 namespace {
+
+/// All of an array; where stages are there twice each chunk's.
+std::vector<FlatRange> ranges_of_chunks(const ParameterTable& table, bool experts) {
+    const std::size_t updated = experts ? table.experts_updated : table.dense_updated,
+                      all = experts ? table.experts_size : table.dense_size;
+    std::vector<FlatRange> ranges;
+    if (updated > 0 || all == 0) {
+        ranges.push_back({0, updated});
+    }
+    if (updated < all) {
+        ranges.push_back({updated, all});
+    }
+    return ranges;
+}
 
 /// What of an array is cut into shards by itself: buckets, or all of it.
 template <class P>
@@ -67,8 +100,7 @@ std::vector<FlatRange> ranges_to_cut(const Rank<P>& rank, bool experts) {
         }
     }
     std::ranges::sort(ranges, {}, &FlatRange::begin);
-    return ranges.empty() ? std::vector{FlatRange{0, experts ? rank.table.experts_size : rank.table.dense_size}}
-                          : ranges;
+    return ranges.empty() ? ranges_of_chunks(rank.table, experts) : ranges;
 }
 
 }  // namespace
@@ -84,8 +116,11 @@ Sharding sharding_of(const Rank<P>& rank, bool experts) {
     };
     const schedule::ShardGroups groups = schedule::shard_groups(rank.plan(), experts);
     Sharding s;
+    s.updated = experts ? rank.table.experts_updated : rank.table.dense_updated;
     if (!groups.is_sharded) {
-        s.parts = {{0, experts ? rank.table.experts_size : rank.table.dense_size}};
+        for (const FlatRange range : ranges_of_chunks(rank.table, experts)) {
+            s.parts.push_back({range.begin, range.end});
+        }
         return with_replicas(s, groups.shard);
     }
     s.is_sharded = true;

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "schedule/program/program.hpp"
+#include "schedule/program/sharding.hpp"
 
 namespace auspex::exec {
 namespace {
@@ -30,8 +30,8 @@ class TableBuilder {
         if (w_.norm != models::NormKind::kNonParametric) {
             table_.final_norm = norm("model.norm.weight", w_.hidden_size, -1);
         }
-        if (w_.tied_embeddings && table_.embedding != LayerSlots::kNone) {
-            table_.lm_head = table_.embedding;
+        shares_table_ = schedule::has_one_table(w_, plan_);
+        if (shares_table_) {
             return;
         }
         table_.lm_head = dense(w_.tied_embeddings ? "model.embed_tokens.weight" : "lm_head.weight",
@@ -46,7 +46,13 @@ class TableBuilder {
         layer_ = -1;
     }
 
-    ParameterTable take() { return std::move(table_); }
+    /// What is there so far is what the rank updates.
+    void end_updated() { table_.dense_updated = table_.dense_size, table_.experts_updated = table_.experts_size; }
+
+    ParameterTable take() {
+        table_.lm_head = shares_table_ ? table_.embedding : table_.lm_head;
+        return std::move(table_);
+    }
 
  private:
     [[nodiscard]] std::string name(const std::string& inside) const {
@@ -215,7 +221,8 @@ class TableBuilder {
     const models::Plan& plan_;
     const RankCoordinates& coordinates_;
     ParameterTable table_;
-    int layer_ = -1;  ///< being added; -1: outside the layers
+    int layer_ = -1;             ///< being added; -1: outside the layers
+    bool shares_table_ = false;  ///< the head is there, and has the embedding's
 };
 
 }  // namespace
@@ -223,18 +230,21 @@ class TableBuilder {
 ParameterTable parameter_table(const models::Workload& workload, const models::Plan& plan,
                                const RankCoordinates& coordinates) {
     TableBuilder builder(workload, plan, coordinates);
-    if (coordinates.stage == 0) {
-        builder.add_embedding();
-    }
     for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
-        const schedule::LayerRange range =
-            schedule::layers_of(workload, plan, schedule::virtual_stage_of(plan, chunk, coordinates.stage));
+        const int v = schedule::virtual_stage_of(plan, chunk, coordinates.stage);
+        const schedule::LayerRange range = schedule::layers_of(workload, plan, v);
+        if (schedule::is_first_part(plan, v)) {
+            builder.add_embedding();
+        }
         for (int layer = range.first; layer < range.last; ++layer) {
             builder.add_layer(layer);
         }
-    }
-    if (coordinates.stage == schedule::stage_of(plan, schedule::last_virtual_stage_of(plan))) {
-        builder.add_head();
+        if (schedule::is_last_part(plan, v)) {
+            builder.add_head();
+        }
+        if (chunk == 0 || !has_stages_twice(plan.schedule)) {
+            builder.end_updated();
+        }
     }
     return builder.take();
 }

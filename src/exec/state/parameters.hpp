@@ -50,11 +50,14 @@ struct LayerSlots {
     std::size_t experts = kNone, expert_stride = 0;
 };
 
-/// The dense array: embedding, layers of chunk 0, layers of chunk 1, …, final norm, LM head, as far as the stage has
-/// them; the experts' array: MoE layers in the same order, local experts in order.
+/// The dense array: chunk after chunk embedding, layers, final norm, LM head, as far as the chunk has them; the
+/// experts' array: MoE layers in the same order, local experts in order.
 struct ParameterTable {
     std::vector<Parameter> dense, experts;
     std::size_t dense_size = 0, experts_size = 0;
+    /// Of both arrays the first elements, which the rank updates: all, or where stages are there twice those of chunk
+    /// 0.
+    std::size_t dense_updated = 0, experts_updated = 0;
     std::vector<LayerSlots> layers;  ///< indexed by the model's layer number; untouched for layers of other stages
     std::size_t positions = LayerSlots::kNone, embedding = LayerSlots::kNone, final_norm = LayerSlots::kNone,
                 lm_head = LayerSlots::kNone;

@@ -112,7 +112,7 @@ struct CurrentOperation {
     int micro_batch = 0;
     int virtual_stage = 0;        ///< of the block's chunk; -1 in the optimizer block
     schedule::LayerRange layers;  ///< of the virtual stage
-    bool last_virtual_stage = false;
+    bool has_head = false;        ///< the virtual stage is the last part of the model
     [[nodiscard]] bool forward() const {
         return op.phase == schedule::Phase::kForward || op.phase == schedule::Phase::kRecompute;
     }

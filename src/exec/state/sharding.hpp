@@ -34,10 +34,15 @@ struct Sharding {
     bool is_sharded = false;
     models::GroupKind shard_group = models::GroupKind::kExpertDp;
     std::vector<std::vector<std::size_t>> parts;  ///< what is cut by itself, in order: where its shards begin, its end
+    std::size_t updated = 0;                      ///< end of those that the rank updates; the mirror does the others
     std::size_t shard_index = 0;                  ///< this rank's among the shards
     models::GroupKind replica_group = models::GroupKind::kExpertDp;
     int replicas = 1, replica = 0;  ///< ranks that own the same shard, and this one's index among them
     [[nodiscard]] Shard shard() const;
+    /// The same of the parts that the mirror stage updates.
+    [[nodiscard]] Shard mirrored() const;
+    /// Elements of the largest shard of what the rank updates, or of what its mirror does; every part counts its own.
+    [[nodiscard]] std::size_t longest(bool of_updated) const;
 };
 template <class P>
 [[nodiscard]] Sharding sharding_of(const Rank<P>& rank, bool experts);

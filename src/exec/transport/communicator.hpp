@@ -54,7 +54,7 @@ class Communicator {
     [[nodiscard]] virtual int world_rank() const = 0;
     [[nodiscard]] virtual int world_size() const = 0;
     /// Size of this rank's group of the kind, and its own index in it (all but
-    /// kNextStage and kPreviousStage).
+    /// pairs).
     [[nodiscard]] virtual int size(models::GroupKind group) const = 0;
     [[nodiscard]] virtual int group_rank(models::GroupKind group) const = 0;
 
@@ -94,8 +94,8 @@ class Communicator {
     virtual void barrier(models::GroupKind group) = 0;
 
     /// Messages between stages' counterparts: to the next (kNextStage) or previous (kPreviousStage) stage, wrapping
-    /// round. Never blocks: the parts are copied, one after another, into memory of the transport. `tag` tells messages
-    /// of one direction apart.
+    /// round, or to stage pp - 1 - s (kMirrorStage). Never blocks: the parts are copied, one after another, into memory
+    /// of the transport. `tag` tells messages of one direction apart.
     virtual void send(models::GroupKind direction, std::span<const std::span<const std::byte>> parts, int tag) = 0;
     /// From the stage in that direction; blocks until the message is there. Its length must be `data`'s.
     virtual void receive(models::GroupKind direction, std::span<std::byte> data, int tag) = 0;

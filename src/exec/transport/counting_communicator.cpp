@@ -137,8 +137,7 @@ void CountingCommunicator::send(models::GroupKind direction, std::span<const std
 }
 
 void CountingCommunicator::receive(models::GroupKind direction, std::span<std::byte> data, int tag) {
-    if (op_ &&
-        op_->kind != schedule::OpKind::kTiedEmbeddingAllReduce) {  // there it is what comes back for what was sent
+    if (op_ && !is_exchange(*op_)) {  // there it is what comes back for what was sent
         count(schedule::CommKind::kReceive, direction, 0);
     }
     real_.receive(direction, data, tag);

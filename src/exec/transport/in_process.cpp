@@ -19,7 +19,7 @@
 namespace auspex::exec {
 namespace {
 
-using threads::Address, threads::BarrierScope, threads::Group, threads::Hub, threads::index_of, threads::kGroupKinds;
+using threads::Address, threads::BarrierScope, threads::Group, threads::Hub, threads::index_of, models::kGroupKinds;
 using threads::kBackward, threads::kCollective, threads::kForward, threads::kPlain;
 
 class InProcessCommunicator : public RoundCommunicator {
@@ -36,7 +36,7 @@ class InProcessCommunicator : public RoundCommunicator {
         groups_[index_of(kind)] = &group;
         group_ranks_[index_of(kind)] = static_cast<std::size_t>(index);
     }
-    void set_neighbours(int next, int previous) { next_ = next, previous_ = previous; }
+    void set_counterparts(int next, int previous, int mirror) { next_ = next, previous_ = previous, mirror_ = mirror; }
 
     [[nodiscard]] int world_rank() const override { return rank_; }
     [[nodiscard]] int world_size() const override { return ranks_; }
@@ -62,7 +62,7 @@ class InProcessCommunicator : public RoundCommunicator {
         const bool forward = direction == models::GroupKind::kNextStage;
         std::vector<std::byte> message = joined(parts);
         hold(message.size());
-        post({rank_, forward ? next_ : previous_, forward ? kForward : kBackward, tag}, std::move(message));
+        post({rank_, counterpart(direction), forward ? kForward : kBackward, tag}, std::move(message));
     }
 
     void receive(models::GroupKind direction, std::span<std::byte> data, int tag) override {
@@ -136,10 +136,15 @@ class InProcessCommunicator : public RoundCommunicator {
     [[nodiscard]] BarrierScope enter_barrier(models::GroupKind kind, void* shown) {
         return {hub_, group(kind), group_ranks_[index_of(kind)], shown};
     }
+    [[nodiscard]] int counterpart(models::GroupKind direction) const {
+        return direction == models::GroupKind::kNextStage       ? next_
+               : direction == models::GroupKind::kPreviousStage ? previous_
+                                                                : mirror_;
+    }
     /// Of a message from the stage in that direction.
     [[nodiscard]] Address address_of(models::GroupKind direction, int tag) const {
         const bool forward = direction == models::GroupKind::kPreviousStage;
-        return {forward ? previous_ : next_, rank_, forward ? kForward : kBackward, tag};
+        return {counterpart(direction), rank_, forward ? kForward : kBackward, tag};
     }
     [[nodiscard]] static int tag_of(models::GroupKind kind, Channel channel) {
         return static_cast<int>(index_of(kind) * kChannels + static_cast<std::size_t>(channel));
@@ -234,7 +239,7 @@ class InProcessCommunicator : public RoundCommunicator {
     Hub& hub_;
     int rank_, ranks_;
     const InProcessOptions& options_;
-    int next_ = 0, previous_ = 0;
+    int next_ = 0, previous_ = 0, mirror_ = 0;
     std::set<Address> expected_;
     std::array<Group*, kGroupKinds> groups_{};
     std::array<std::size_t, kGroupKinds> group_ranks_{};
@@ -261,8 +266,9 @@ void join_groups(const models::Layout& layout, Hub& hub, Communicators& communic
     join(models::GroupKind::kWorld, 0);
     for (int stage = 0; stage < layout.pp; ++stage) {
         for (int n = 0; n < layout.stage_ranks; ++n) {
-            communicators[index_of(layout.rank(stage, n))].set_neighbours(layout.rank(layout.next_stage(stage), n),
-                                                                          layout.rank(layout.previous_stage(stage), n));
+            communicators[index_of(layout.rank(stage, n))].set_counterparts(
+                layout.rank(layout.next_stage(stage), n), layout.rank(layout.previous_stage(stage), n),
+                layout.rank(layout.other_stage(models::GroupKind::kMirrorStage, stage), n));
         }
     }
 }

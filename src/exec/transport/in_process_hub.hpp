@@ -13,8 +13,6 @@
 
 namespace auspex::exec::threads {
 
-inline constexpr std::size_t kGroupKinds = static_cast<std::size_t>(models::GroupKind::kPreviousStage) + 1;
-
 inline std::size_t index_of(models::GroupKind kind) { return static_cast<std::size_t>(kind); }
 inline std::size_t index_of(int rank) { return static_cast<std::size_t>(rank); }
 

@@ -10,7 +10,8 @@ namespace {
 int least_micro_batches(ScheduleKind kind, int pp) {
     switch (kind) {
         case ScheduleKind::kZbv: return 2 * pp - 1;
-        case ScheduleKind::kDualPipeV: return 2 * pp;
+        case ScheduleKind::kDualPipeV:
+        case ScheduleKind::kDualPipe: return 2 * pp;
         default: return 1;
     }
 }
@@ -44,6 +45,7 @@ const char* to_string(ScheduleKind kind) {
         case ScheduleKind::kVHalf: return "v-half";
         case ScheduleKind::kVMin: return "v-min";
         case ScheduleKind::kDualPipeV: return "dualpipev";
+        case ScheduleKind::kDualPipe: return "dualpipe";
     }
     return "";
 }
@@ -56,7 +58,13 @@ std::array<std::string_view, kScheduleKinds.size()> schedule_words() {
 
 bool is_v_shaped(ScheduleKind kind) {
     return kind == ScheduleKind::kZbv || kind == ScheduleKind::kVHalf || kind == ScheduleKind::kVMin ||
-           kind == ScheduleKind::kDualPipeV;
+           kind == ScheduleKind::kDualPipeV || has_stages_twice(kind);
+}
+
+bool has_stages_twice(ScheduleKind kind) { return kind == ScheduleKind::kDualPipe; }
+
+int stages_of_model(ScheduleKind kind, int pp, int virtual_stages) {
+    return has_stages_twice(kind) ? pp : pp * virtual_stages;
 }
 
 int least_chunks(ScheduleKind kind) { return kind == ScheduleKind::kInterleaved1f1b || is_v_shaped(kind) ? 2 : 1; }
@@ -81,10 +89,17 @@ PlanMisfit misfit_of(ScheduleKind kind, const ScheduleShape& shape) {
     if (chunks == 2 && shape.pp < 2) {
         return {"pp", found(shape.pp) + "; expected 2 or more with " + word};
     }
+    const bool has_two_ends = has_stages_twice(kind);
+    if (has_two_ends && shape.pp % 2 != 0) {
+        return {"pp", found(shape.pp) + "; expected an even number with " + word};
+    }
     const int least = least_micro_batches(kind, shape.pp);
     if (shape.micro_batches < least) {
         return {"micro_batches", found(shape.micro_batches) + "; expected at least " + std::to_string(least) +
                                      " with " + word + " and pp " + std::to_string(shape.pp)};
+    }
+    if (has_two_ends && shape.micro_batches % 2 != 0) {
+        return {"micro_batches", found(shape.micro_batches) + "; expected an even number with " + word};
     }
     return {};
 }

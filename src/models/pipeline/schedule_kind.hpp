@@ -16,11 +16,13 @@ enum class ScheduleKind : std::uint8_t {
     kZbv,
     kVHalf,
     kVMin,
-    kDualPipeV
+    kDualPipeV,
+    kDualPipe
 };
-inline constexpr std::array kScheduleKinds{ScheduleKind::kGpipe, ScheduleKind::k1f1b, ScheduleKind::kInterleaved1f1b,
-                                           ScheduleKind::kZbH1,  ScheduleKind::kZbH2, ScheduleKind::kZbv,
-                                           ScheduleKind::kVHalf, ScheduleKind::kVMin, ScheduleKind::kDualPipeV};
+inline constexpr std::array kScheduleKinds{ScheduleKind::kGpipe,   ScheduleKind::k1f1b, ScheduleKind::kInterleaved1f1b,
+                                           ScheduleKind::kZbH1,    ScheduleKind::kZbH2, ScheduleKind::kZbv,
+                                           ScheduleKind::kVHalf,   ScheduleKind::kVMin, ScheduleKind::kDualPipeV,
+                                           ScheduleKind::kDualPipe};
 
 /// The word in plan files.
 [[nodiscard]] const char* to_string(ScheduleKind);
@@ -28,6 +30,11 @@ inline constexpr std::array kScheduleKinds{ScheduleKind::kGpipe, ScheduleKind::k
 [[nodiscard]] std::array<std::string_view, kScheduleKinds.size()> schedule_words();
 /// A rank has the virtual stages r and 2 pp - 1 - r; else v on rank v mod pp.
 [[nodiscard]] bool is_v_shaped(ScheduleKind);
+/// Both legs of the V are the whole model: a rank has stage r for the first half of the micro-batches, and a second
+/// copy of stage pp - 1 - r for the others, which begin at the last rank.
+[[nodiscard]] bool has_stages_twice(ScheduleKind);
+/// Parts that the model is cut into: pp * virtual_stages, or pp where each is there twice.
+[[nodiscard]] int stages_of_model(ScheduleKind, int pp, int virtual_stages);
 /// Virtual stages a rank: of interleaved-1f1b at least, of the others exactly.
 [[nodiscard]] int least_chunks(ScheduleKind);
 /// Gradients of weights are passes of their own, behind those of inputs.

@@ -90,10 +90,11 @@ void read_stages(const JsonValue& root, Plan& plan) {
     for (const JsonValue& layers : value->elements()) {
         plan.stage_layers.push_back(static_cast<int>(layers.as_integer(0, kMaxLayers)));
     }
-    const auto stages = std::int64_t{plan.pp} * plan.virtual_stages;
+    const bool are_twice = has_stages_twice(plan.schedule);
+    const auto stages = std::int64_t{plan.pp} * (are_twice ? 1 : plan.virtual_stages);
     if (static_cast<std::int64_t>(plan.stage_layers.size()) != stages) {
-        value->fail("a number of layers for each of pp * virtual_stages = " + std::to_string(stages) +
-                    " stages, in their order");
+        value->fail(std::string("a number of layers for each of pp ") + (are_twice ? "" : "* virtual_stages ") + "= " +
+                    std::to_string(stages) + " stages, in their order");
     }
 }
 

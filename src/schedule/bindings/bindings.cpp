@@ -113,9 +113,9 @@ void check_choices(Findings& found, const models::Workload& w, const models::Pla
     found.add(p.overlap_ep, OpKind::kTokenCommunication, "overlap of ep" + beside);
     found.add(stack.per_parameter_ep_all_reduce && p.optimizer == models::OptimizerSharding::kSharded && p.ep > 1,
               OpKind::kGradientEpAllReduce, "all-reduces tensor by tensor are not bound");
-    found.add(w.global_aux_loss && p.pp * p.virtual_stages > 1 && !stack.router_logits_travel, OpKind::kCrossEntropy,
+    found.add(w.global_aux_loss && p.pp > 1 && !stack.router_logits_travel, OpKind::kCrossEntropy,
               "a global auxiliary loss over several stages needs a stack whose router logits travel");
-    found.add(w.global_aux_loss && is_v_shaped(p.schedule), OpKind::kCrossEntropy,
+    found.add(w.global_aux_loss && is_v_shaped(p.schedule) && !has_stages_twice(p.schedule), OpKind::kCrossEntropy,
               "a global auxiliary loss is not bound where a rank hands a micro-batch to its own next stage");
 }
 
@@ -124,7 +124,9 @@ bool is_bound(const Operation& op, const Block& block) {
         case OpKind::kPredictionInput:
         case OpKind::kRouterBiasUpdate:
         case OpKind::kCount: return false;
-        case OpKind::kTiedEmbeddingAllReduce: return block.kind == BlockKind::kOptimizer;
+        case OpKind::kTiedEmbeddingAllReduce:
+        case OpKind::kMirrorGradientExchange:
+        case OpKind::kMirrorParameterExchange: return block.kind == BlockKind::kOptimizer;
         case OpKind::kEmbedding:
         case OpKind::kAttentionNorm:
         case OpKind::kQkvProjection:

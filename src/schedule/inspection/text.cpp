@@ -27,6 +27,7 @@ void append_operation(std::string& out, const Program& program, const Operation&
         out += op.repeat > 1 ? " x" + std::to_string(op.repeat) : "";
         out += op.carries != Carries::kRunningValue ? std::string(" carries=") + to_string(op.carries) : "";
     }
+    out += op.chunk >= 0 ? " chunk=" + std::to_string(op.chunk) : "";
     out += op.message >= 0 ? " message=" + std::to_string(op.message) : "";
     const auto deps = program.dependencies_of(op);
     for (std::size_t d = 0; d < deps.size(); ++d) {

@@ -7,7 +7,8 @@
 namespace auspex::schedule {
 namespace {
 
-/// Numbers of a stage's two arrays: elements, and of its tensors how many lie in each (exec/state/parameters.hpp).
+/// Numbers of what a stage updates of its two arrays: elements, and how many tensors lie in each
+/// (exec/state/parameters.hpp).
 struct Arrays {
     double dense = 0, experts = 0;
     double dense_tensors = 0, expert_tensors = 0;
@@ -20,16 +21,19 @@ double norm_tensors(const models::Workload& w) {
 
 /// Whether `with_copy` or without the table that tied embeddings hold a second time.
 Arrays arrays_of(const models::Workload& w, const models::Plan& plan, int stage, bool with_copy) {
-    const StageParameters p = stage_parameters(w, plan, stage);
+    const StageParameters p = updated_parameters(w, plan, stage);
     Arrays a{p.dense, p.experts};
-    for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
-        const LayerRange range = layers_of(w, plan, virtual_stage_of(plan, chunk, stage));
+    bool is_first = false, is_last = false;
+    for (int chunk = 0; chunk < (has_stages_twice(plan.schedule) ? 1 : plan.virtual_stages); ++chunk) {
+        const int v = virtual_stage_of(plan, chunk, stage);
+        is_first = is_first || is_first_part(plan, v);
+        is_last = is_last || is_last_part(plan, v);
+        const LayerRange range = layers_of(w, plan, v);
         for (int layer = range.first; layer < range.last; ++layer) {
             a.dense_tensors += replicated_tensors_per_layer(w, layer);
             a.expert_tensors += w.is_moe_layer(layer) ? 3.0 * w.num_experts / plan.ep : 0;
         }
     }
-    const bool is_first = stage == 0, is_last = stage == stage_of(plan, last_virtual_stage_of(plan));
     const double copied = is_last ? tied_copy_parameters(w, plan) : 0;
     a.dense_tensors += (is_first ? 1 : 0) + (is_first && w.learned_positions ? 1 : 0) +
                        (is_last ? norm_tensors(w) : 0) +
@@ -47,7 +51,7 @@ Shards shards_of(const LocalShapes& z, bool with_copy) {
     const Arrays a = arrays_of(z.s.workload, z.s.plan, z.stage, with_copy);
     const OptimizerShards n = optimizer_shards(z.s.plan, z.layout);
     int dense_cuts = 0, expert_cuts = 0;
-    for (const StageParameters& part : sharded_parts(z.s.workload, z.s.plan, z.s.stack, z.stage)) {
+    for (const StageParameters& part : updated_parts(z.s.workload, z.s.plan, z.s.stack, z.stage)) {
         dense_cuts += part.dense > 0 ? 1 : 0;
         expert_cuts += part.experts > 0 ? 1 : 0;
     }
@@ -84,20 +88,25 @@ struct SummedUnits {
     int virtual_stage = 0, first = 0, last = 0;
 };
 
-/// All units of the stage's virtual stages, or those of the operation's bucket (a kernel's: with which it begins).
+/// All units of the stage's virtual stages, of the operation's chunk, or those of the operation's bucket (a kernel's:
+/// with which it begins).
 std::vector<SummedUnits> units_summed(const LocalShapes& z, const Operation& op) {
     const models::Plan& plan = z.s.plan;
     std::vector<SummedUnits> list;
     for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
         const int v = virtual_stage_of(plan, chunk, z.stage);
         const LayerRange layers = layers_of(z.s.workload, plan, v);
+        if (op.chunk >= 0 && op.chunk != chunk) {
+            continue;
+        }
         if (op.unit < 0) {
             list.push_back({v, 0, unit_of_embedding(layers) + 1});
             continue;
         }
         const bool is_of_head = op.comm == CommKind::kNone ? op.kind != OpKind::kEmbedding : op.unit == kUnitOfHead;
         const bool is_here = op.layer >= 0 ? op.layer >= layers.first && op.layer < layers.last
-                                           : v == (is_of_head ? last_virtual_stage_of(plan) : 0);
+                             : is_of_head  ? is_last_part(plan, v)
+                                           : is_first_part(plan, v);
         for (const GradientBucket& bucket : gradient_buckets(z.s.workload, plan, z.s.stack, v)) {
             if (is_here && bucket.last == op.unit + 1) {
                 list.push_back({v, bucket.first, bucket.last});
@@ -121,7 +130,7 @@ std::vector<models::CpuCall> copies_of_summed_tensors(const LocalShapes& z, cons
             norms += is_summed ? 2 : 0;
             layers += is_summed ? 1 : 0;
         }
-        const bool has_head = units.first == kUnitOfHead && units.virtual_stage == last_virtual_stage_of(z.s.plan);
+        const bool has_head = units.first == kUnitOfHead && is_last_part(z.s.plan, units.virtual_stage);
         norms += has_head ? 1 : 0;
     }
     const double latents = w.attention == models::AttentionKind::kLatent ? layers : 0;
@@ -203,6 +212,16 @@ std::vector<models::CpuCall> check_of_sum(const LocalShapes& z, const Operation&
                       op.kind == OpKind::kGradientTpAllReduce ? 0 : bytes)};
 }
 
+/// Shards are sent, and what comes is added to the rank's sums, or put where its weights are.
+void exchange_with_mirror(const LocalShapes& z, const Operation& op, OperationCalls& calls) {
+    const bool gradients = op.kind == OpKind::kMirrorGradientExchange;
+    const double coming = mirrored_elements(z.s.workload, z.s.plan, z.s.stack, z.layout, z.stage, gradients ? 0 : 1);
+    const double bytes = coming * (gradients ? z.g : z.s.plan.weight_bytes);
+    calls.before = {cold_call(models::CpuKernel::kCopy, op.bytes, op.bytes)};
+    calls.after = {gradients ? cold_call(models::CpuKernel::kAdd, coming, bytes)
+                             : cold_call(models::CpuKernel::kCopy, bytes, bytes)};
+}
+
 models::CpuCall gradient_norm(const LocalShapes& z) {
     const Shards shards = shards_of(z, false);
     models::CpuCall call =
@@ -243,6 +262,8 @@ bool step_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls
             calls.after = {cold_call(models::CpuKernel::kAdd, elements, elements * z.g)};
             return true;
         }
+        case OpKind::kMirrorGradientExchange:
+        case OpKind::kMirrorParameterExchange: exchange_with_mirror(z, op, calls); return true;
         case OpKind::kGradientNorm: calls.before = {gradient_norm(z)}; return true;
         case OpKind::kOptimizerUpdate: calls.before = {optimizer_update(z)}; return true;
         case OpKind::kGradientEpAllReduce:

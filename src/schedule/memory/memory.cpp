@@ -204,7 +204,7 @@ RankMemory rank_memory(const models::Workload& workload, const models::Plan& pla
     const OptimizerShards shards = optimizer_shards(plan, layout);
     const models::GroupKind dense = shard_groups(plan, false).shard, experts = shard_groups(plan, true).shard;
     double states = 0;
-    for (const StageParameters& part : sharded_parts(workload, plan, stack, coordinates.stage)) {
+    for (const StageParameters& part : updated_parts(workload, plan, stack, coordinates.stage)) {
         states +=
             static_cast<double>(shard_of_rank(layout, dense, coordinates.stage, rank, part.dense, shards.dense) +
                                 shard_of_rank(layout, experts, coordinates.stage, rank, part.experts, shards.experts));

@@ -50,11 +50,13 @@ FixedBytes fixed_bytes(const models::Plan& plan, const models::Stack& stack, con
 
 FixedBytes even_fixed_bytes(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
                             const models::Layout& layout, int stage) {
-    const StageParameters p = stage_parameters(workload, plan, stage);
+    const StageParameters p = stage_parameters(workload, plan, stage),
+                          updated = updated_parameters(workload, plan, stage);
     const OptimizerShards shards = optimizer_shards(plan, layout);
-    FixedBytes bytes = fixed_bytes(plan, stack, layout,
-                                   {p.dense + p.experts, p.dense / shards.dense + p.experts / shards.experts,
-                                    waiting_gradients(workload, plan, stack, layout, stage)});
+    FixedBytes bytes =
+        fixed_bytes(plan, stack, layout,
+                    {p.dense + p.experts, updated.dense / shards.dense + updated.experts / shards.experts,
+                     waiting_gradients(workload, plan, stack, layout, stage)});
     bytes[static_cast<std::size_t>(MemoryLabel::kWeights)] += bytes_beside_weights(workload, plan, stage);
     return bytes;
 }

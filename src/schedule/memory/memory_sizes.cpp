@@ -109,23 +109,30 @@ MemorySizes memory_sizes(const models::Workload& w, const models::Plan& plan, co
 
 ChunkSizes chunk_sizes(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
                        int stage, int chunk) {
-    const int last = last_virtual_stage_of(plan), v = virtual_stage_of(plan, chunk, stage);
+    const int v = virtual_stage_of(plan, chunk, stage);
+    const bool is_first = is_first_part(plan, v);
     ChunkSizes c;
     c.layers = layers_of(workload, plan, v);
-    c.last = v == last;
+    c.last = is_last_part(plan, v);
     const int all = c.layers.last - c.layers.first;
     c.dense_layers = workload.num_experts > 0 ? std::clamp(workload.first_dense_layers - c.layers.first, 0, all) : all;
-    c.from_own_rank = v > 0 && is_local_boundary(plan, v - 1);
+    c.from_own_rank = !is_first && is_local_boundary(plan, v - 1);
     c.to_own_rank = !c.last && is_local_boundary(plan, v);
-    c.received = v > 0 ? whole(message_bytes(workload, plan, stack, v - 1)) : 0;
+    c.received = !is_first ? whole(message_bytes(workload, plan, stack, v - 1)) : 0;
     c.received_back = !c.last ? whole(message_bytes(workload, plan, stack, v)) : 0;
-    if (workload.global_aux_loss && (stack.router_logits_travel || last == 0)) {
+    if (workload.global_aux_loss && (stack.router_logits_travel || stages_of_model(plan) == 1)) {
         const double tokens = static_cast<double>(plan.micro_batch_size) * workload.sequence_length / plan.cp;
         const int mixture_layers = std::max(0, c.layers.last - workload.first_dense_layers);
         c.router_logits = whole(mixture_layers * tokens * workload.num_experts * plan.weight_bytes);
     }
     c.shards_weights = shards_weights(plan);
     c.is_tied = has_one_table(workload, plan);
+    if (has_stages_twice(plan.schedule)) {
+        const models::Layout grid = rank_grid(plan, tiles_of(plan));
+        const auto elements = [&](int of) { return mirrored_elements(workload, plan, stack, grid, stage, of); };
+        c.gradients_from_mirror = whole(elements(0) * plan.gradient_bytes);
+        c.parameters_from_mirror = whole(elements(1) * plan.weight_bytes);
+    }
     if (shards_gradients(plan.optimizer) && !splits_backward(plan.schedule)) {
         const models::Layout grid = rank_grid(plan, tiles_of(plan));
         for (const GradientBucket& bucket : gradient_buckets(workload, plan, stack, v)) {

@@ -65,6 +65,7 @@ struct ChunkSizes {
     bool from_own_rank = false, to_own_rank = false;  ///< the chunk before, or behind, is the rank's: no message
     std::uint64_t received = 0;                       ///< bytes of the message from the chunk before
     std::uint64_t received_back = 0;                  ///< bytes of the message of gradients from the chunk behind
+    std::uint64_t gradients_from_mirror = 0, parameters_from_mirror = 0;  ///< bytes, where stages are there twice
     bool shards_weights = false;       ///< passes gather them, and release them behind the last that reads them
     bool is_tied = false;              ///< the LM head reads the embedding's table, which the chunk's stage holds
     std::uint64_t router_logits = 0;   ///< bytes of those of all layers up to the chunk's last; 0 where none are kept

@@ -388,6 +388,10 @@ void BlockWalk::message_step(const Operation& op) {
 void BlockWalk::optimizer_step(const Operation& op) {
     if (op.kind == OpKind::kGradientTpAllReduce || op.kind == OpKind::kTiedEmbeddingAllReduce) {
         tally_.make_for_now(MemoryLabel::kCommunication, static_cast<std::uint64_t>(std::llround(op.bytes)));
+    } else if (op.kind == OpKind::kMirrorGradientExchange) {
+        tally_.make_for_now(MemoryLabel::kCommunication, chunk_.gradients_from_mirror);
+    } else if (op.kind == OpKind::kMirrorParameterExchange) {
+        tally_.make_for_now(MemoryLabel::kCommunication, chunk_.parameters_from_mirror);
     }
 }
 

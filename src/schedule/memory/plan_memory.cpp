@@ -15,7 +15,10 @@ std::int64_t sum_of(const BytesByLabel& bytes) { return std::accumulate(bytes.be
 template <class Visit>
 void for_each_pass(const PassEffects& effects, const models::Plan& plan, int stage, const Visit& visit) {
     const PassOrder order(plan, stage);
-    std::vector<int> left(static_cast<std::size_t>(plan.virtual_stages), plan.micro_batches);
+    std::vector<int> left;
+    for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
+        left.push_back(micro_batches_of(plan, chunk).count());
+    }
     for (int i = 0; i < order.size(); ++i) {
         const Pass pass = order[i];
         const auto chunk = static_cast<std::size_t>(pass.chunk), kind = static_cast<std::size_t>(pass.kind);

@@ -61,19 +61,17 @@ std::vector<StagePass> dualpipev_passes(int rank, int ranks, int micro_batches) 
     return list;
 }
 
-PipelineOrder dualpipe_order(int ranks, int micro_batches) {
-    PipelineOrder order = empty_order(ranks, ranks, micro_batches);
-    const int half = micro_batches / 2;
-    for (int rank = 0; rank < ranks; ++rank) {
-        // Side 0 is the way that begins at the nearer end. The second half of the micro-batches goes the other way.
-        const bool is_upper = rank >= ranks / 2;
-        TwoStageWriter writer(order.ranks[static_cast<std::size_t>(rank)], [&](std::size_t side, int number) {
-            const bool is_back = (side == 1) != is_upper;
-            return StagePass{PassKind::kForward, is_back ? ranks - 1 - rank : rank, number + (is_back ? half : 0)};
-        });
-        write_rank(writer, std::min(rank, ranks - 1 - rank), ranks / 2, half);
-    }
-    return order;
+std::vector<StagePass> dualpipe_passes(int rank, int ranks, int micro_batches) {
+    std::vector<StagePass> list;
+    const int half = micro_batches / 2, mirror = ranks - 1 - rank;
+    const bool is_upper = rank >= ranks / 2;
+    // Side 0 is the way that begins at the nearer end. The second half of the micro-batches goes the other way.
+    TwoStageWriter writer(list, [&](std::size_t side, int number) {
+        const bool is_back = (side == 1) != is_upper;
+        return StagePass{PassKind::kForward, is_back ? mirror : rank, number + (is_back ? half : 0)};
+    });
+    write_rank(writer, std::min(rank, mirror), ranks / 2, half);
+    return list;
 }
 
 }  // namespace auspex::schedule

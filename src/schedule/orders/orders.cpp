@@ -10,46 +10,23 @@
 namespace auspex::schedule {
 namespace {
 
-constexpr const char* kDualPipe = "dualpipe";
-
 /// The flag of a number of plans.
 std::string flag_of(const std::string& field) {
     return field == "pp" ? "--pp" : field == "micro_batches" ? "--micro-batches" : "--virtual-stages";
-}
-
-[[noreturn]] void refuse(const char* flag, int found, const std::string& what) {
-    throw InputError(flag, "found " + std::to_string(found) + "; expected " + what);
-}
-
-PipelineOrder make_dualpipe(const OrderRequest& request) {
-    const int ranks = request.ranks, m = request.micro_batches;
-    if (request.virtual_stages > 1) {
-        refuse("--virtual-stages", request.virtual_stages, "none with dualpipe, which has each stage twice");
-    }
-    if (m < 2 * ranks) {
-        refuse("--micro-batches", m,
-               "at least " + std::to_string(2 * ranks) + " for dualpipe on " + std::to_string(ranks) + " ranks");
-    }
-    if (ranks % 2 != 0) {
-        refuse("--pp", ranks, "an even number with dualpipe");
-    }
-    if (m % 2 != 0) {
-        refuse("--micro-batches", m, "an even number with dualpipe");
-    }
-    return dualpipe_order(ranks, m);
 }
 
 PipelineOrder make_order_of(models::ScheduleKind kind, const OrderRequest& request) {
     models::Plan plan;
     plan.schedule = kind;
     plan.pp = request.ranks, plan.micro_batches = request.micro_batches;
-    if (kind == models::ScheduleKind::kDualPipeV) {
+    if (kind == models::ScheduleKind::kDualPipeV || kind == models::ScheduleKind::kDualPipe) {
         plan.ep = 2, plan.overlap_ep = true;  // pairs are told, whatever they would hide
     }
     const bool has_own = is_v_shaped(kind) && request.virtual_stages == 1;
     plan.virtual_stages = has_own ? 2 : request.virtual_stages;
     const models::PlanMisfit misfit = misfit_of(kind, {plan.pp, plan.micro_batches, plan.virtual_stages});
-    if (!misfit.field.empty() && misfit.field != "pp") {  // given times play several stages on one rank, too
+    const bool needs_ranks = has_stages_twice(kind);  // given times play the stages of others on one rank, too
+    if (!misfit.field.empty() && (needs_ranks || misfit.field != "pp")) {
         throw InputError(flag_of(misfit.field), misfit.why);
     }
     return order_of_plan(plan);
@@ -63,16 +40,12 @@ const std::vector<std::string>& order_words() {
         for (const models::ScheduleKind kind : models::kScheduleKinds) {
             words.emplace_back(to_string(kind));
         }
-        words.emplace_back(kDualPipe);
         return words;
     }();
     return kWords;
 }
 
 PipelineOrder make_order(const OrderRequest& request) {
-    if (request.word == kDualPipe) {
-        return make_dualpipe(request);
-    }
     const auto* const kind = std::ranges::find(models::kScheduleKinds, request.word,
                                                [](models::ScheduleKind one) { return std::string(to_string(one)); });
     if (kind == models::kScheduleKinds.end()) {

@@ -48,8 +48,8 @@ struct VBlock {
 };
 [[nodiscard]] std::vector<StagePass> v_block_passes(int rank, int ranks, int micro_batches, VBlock block);
 [[nodiscard]] std::vector<StagePass> dualpipev_passes(int rank, int ranks, int micro_batches);
-/// Of all ranks: micro-batches go both ways.
-[[nodiscard]] PipelineOrder dualpipe_order(int ranks, int micro_batches);
+/// Micro-batches go both ways: the rank's own stage has the first half of them, its mirror's the second.
+[[nodiscard]] std::vector<StagePass> dualpipe_passes(int rank, int ranks, int micro_batches);
 
 /// What ends a pass's hold on its activations: the gradient of its input frees most of them, that of its weights what
 /// products read.

@@ -19,6 +19,7 @@ std::vector<StagePass> generated(const models::Plan& plan, int stage) {
         case ScheduleKind::kVHalf: return v_block_passes(stage, pp, m, {2, 1});
         case ScheduleKind::kVMin: return v_block_passes(stage, pp, m, {1, 1});
         case ScheduleKind::kDualPipeV: return dualpipev_passes(stage, pp, m);
+        case ScheduleKind::kDualPipe: return dualpipe_passes(stage, pp, m);
         case ScheduleKind::kGpipe:
         case ScheduleKind::k1f1b:
         case ScheduleKind::kInterleaved1f1b: break;
@@ -30,7 +31,7 @@ std::vector<StagePass> generated(const models::Plan& plan, int stage) {
 
 bool pairs_passes(const models::Plan& plan) {
     using models::ScheduleKind;
-    const bool has_room = plan.schedule == ScheduleKind::kDualPipeV ||
+    const bool has_room = plan.schedule == ScheduleKind::kDualPipeV || plan.schedule == ScheduleKind::kDualPipe ||
                           plan.schedule == ScheduleKind::kInterleaved1f1b ||
                           (plan.schedule == ScheduleKind::k1f1b && plan.pp == 1);
     return has_room && plan.overlap_ep && plan.ep > 1;
@@ -43,8 +44,10 @@ PassOrder::PassOrder(const models::Plan& plan, int stage)
       interleaved_(plan.schedule == models::ScheduleKind::kInterleaved1f1b),
       pairs_(pairs_passes(plan)) {
     if (splits_backward(plan.schedule)) {
+        const bool are_twice = has_stages_twice(plan.schedule);
         for (const StagePass& pass : generated(plan, stage)) {
-            list_.push_back({pass.kind, pass.stage / pp_, pass.micro_batch, pass.beside_next && pairs_});
+            const int chunk = are_twice ? (pass.stage == stage ? 0 : 1) : pass.stage / pp_;
+            list_.push_back({pass.kind, chunk, pass.micro_batch, pass.beside_next && pairs_});
         }
         return;
     }
@@ -91,11 +94,12 @@ std::vector<Pass> pipeline_order(const models::Plan& plan, int stage) {
 }
 
 PipelineOrder order_of_plan(const models::Plan& plan) {
-    PipelineOrder order = empty_order(plan.pp, plan.pp * plan.virtual_stages, plan.micro_batches);
+    PipelineOrder order = empty_order(plan.pp, stages_of_model(plan), plan.micro_batches);
     for (int rank = 0; rank < plan.pp; ++rank) {
         for (const Pass& pass : pipeline_order(plan, rank)) {
+            const int stage = part_of_model(plan, virtual_stage_of(plan, pass.chunk, rank));
             order.ranks[static_cast<std::size_t>(rank)].push_back(
-                {pass.kind, virtual_stage_of(plan, pass.chunk, rank), pass.micro_batch, pass.beside_next});
+                {pass.kind, stage, pass.micro_batch, pass.beside_next});
         }
     }
     return order;

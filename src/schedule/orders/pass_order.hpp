@@ -18,7 +18,7 @@ struct Pass {
 };
 
 /// A forward pass runs beside a backward pass of another micro-batch, and each hides the other's communication of
-/// experts: dualpipev, interleaved-1f1b and, on one stage, 1f1b, with ep > 1 whose communication overlaps.
+/// experts: dualpipe, dualpipev, interleaved-1f1b and, on one stage, 1f1b, with ep > 1 whose communication overlaps.
 /// interleaved-1f1b and 1f1b then have one forward pass more in front, as Megatron-LM's
 /// --overlap-moe-expert-parallel-comm.
 [[nodiscard]] bool pairs_passes(const models::Plan& plan);

@@ -191,6 +191,7 @@ Value BlockBuilder::communicate(OpKind kind, Stream stream, CommKind comm, model
     op.routed = traits.routed;
     op.carries = traits.carries;
     op.unit = static_cast<std::int16_t>(traits.unit);
+    op.chunk = static_cast<std::int8_t>(traits.chunk);
     const Value before = blocking_ != kNoValue ? blocking_ : last_compute_;
     op.beside = overlaps(stream) || traits.beside;
     if (before == kNoValue && (!op.beside || inputs.size() == 0)) {

@@ -46,6 +46,7 @@ struct CommTraits {
     Carries carries = Carries::kRunningValue;
     int unit = -1;
     bool beside = false;  ///< runs beside kernels though its stream does not
+    int chunk = -1;       ///< Operation::chunk
 };
 
 /// The program runs the stream beside kernels.
@@ -194,10 +195,10 @@ struct AttentionWidths {
                                                                  double groups = 1, double copies = 1);
 
 /// Sums gradients for these parameters of a rank: over tp those of which every tp rank has a part, then over replicas
-/// (dense and experts apart). `unit` of a bucket; -1: all parameters of the stage. Returns the last sum, kNoValue if
-/// there is none.
+/// (dense and experts apart). `unit` of a bucket, or `chunk`; both -1: all parameters of the stage. Returns the last
+/// sum, kNoValue if there is none.
 Value emit_gradient_reduction(BlockBuilder& builder, const models::Layout& layout, const StageParameters& parameters,
-                              int unit = -1);
+                              int unit = -1, int chunk = -1);
 
 /// The optimizer block of a stage; `gradients_reduced`: backward has already done that.
 std::uint32_t build_optimizer_block(BlockBuilder& builder, const models::Layout& layout, int stage,

@@ -70,7 +70,10 @@ class StageBuilder {
         for (auto& blocks : known) {
             blocks.fill(kNotBuilt);
         }
-        std::vector<int> left(static_cast<std::size_t>(s_.plan.virtual_stages), s_.plan.micro_batches);
+        std::vector<int> left;
+        for (int chunk = 0; chunk < s_.plan.virtual_stages; ++chunk) {
+            left.push_back(micro_batches_of(s_.plan, chunk).count());
+        }
         for (const Pass& pass : pipeline_order(s_.plan, stage)) {
             const bool completes = pass.kind == PassKind::kBackward || pass.kind == PassKind::kBackwardWeight;
             const bool last = completes && --left[static_cast<std::size_t>(pass.chunk)] == 0;
@@ -101,7 +104,7 @@ class StageBuilder {
         b_.set(Phase::kForward, -1);
         Value x = kNoValue;
         UnitGathers gathers(b_, layout_, forward_units(s_.workload, s_.plan, v));
-        if (v == 0) {
+        if (is_first_part(s_.plan, v)) {
             gathers.before_next(kNoValue);
             x = embed(b_);
         } else if (!is_local_boundary(s_.plan, v - 1)) {
@@ -125,14 +128,14 @@ class StageBuilder {
             x = feed_forward_forward(b_, layer, x);
         }
         b_.set(Phase::kForward, -1);
-        if (v == last_virtual_stage()) {
+        if (is_last_part(s_.plan, v)) {
             if (range.predictions == 0) {
                 gathers.before_next(x);
             }
             x = head_forward(b_, x);
         }
         finish_pass();
-        if (v != last_virtual_stage() && !is_local_boundary(s_.plan, v)) {
+        if (!is_last_part(s_.plan, v) && !is_local_boundary(s_.plan, v)) {
             b_.send(OpKind::kSendForward, v, stage_message(s_.workload, s_.plan, s_.stack, v), x);
         }
         return b_.end();
@@ -146,7 +149,7 @@ class StageBuilder {
         Value g = kNoValue;
         const LayerRange range = layers_of(s_.workload, s_.plan, v);
         UnitGathers gathers(b_, layout_, backward_units(s_.workload, s_.plan, v));
-        if (v == last_virtual_stage()) {
+        if (is_last_part(s_.plan, v)) {
             gathers.before_next(kNoValue);
             g = head_backward(b_, kNoValue);
             if (range.predictions == 0) {
@@ -168,19 +171,19 @@ class StageBuilder {
             }
             reduce_behind(range, layer);
         }
-        if (v == 0 && s_.plan.sequence_parallel) {
+        if (is_first_part(s_.plan, v) && s_.plan.sequence_parallel) {
             g = b_.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather, models::GroupKind::kTp,
                                s_.plan.tp, {{s_.t * s_.h}}, {g});
         }
         b_.set(Phase::kBackwardWeight, -1);
-        if (v == 0) {
+        if (is_first_part(s_.plan, v)) {
             embedding_backward(b_, g);
             reduce(unit_of_embedding(range));
         }
         b_.set(Phase::kBackwardInput, -1);
         mark_buckets(v);
         finish_pass();
-        if (v != 0 && !is_local_boundary(s_.plan, v - 1)) {
+        if (!is_first_part(s_.plan, v) && !is_local_boundary(s_.plan, v - 1)) {
             b_.send(OpKind::kSendBackward, v - 1, stage_message(s_.workload, s_.plan, s_.stack, v - 1), g);
         }
         return b_.end();
@@ -220,8 +223,6 @@ class StageBuilder {
         b_.set(phase, layer);
         b_.set_recompute(recompute_of(s_.plan, layer - range.first));
     }
-
-    [[nodiscard]] int last_virtual_stage() const { return last_virtual_stage_of(s_.plan); }
 
     [[nodiscard]] bool waits_for_issue() const {
         return s_.stack.issue_s > 0 || s_.stack.collective_issue_s > 0 || s_.stack.collective_check_s > 0;
@@ -319,10 +320,11 @@ Program program_without_blocks(const models::Plan& plan, const models::Stack& st
     Program program;
     program.micro_batches = plan.micro_batches;
     program.chunks = plan.virtual_stages;
+    program.shares_micro_batches = has_stages_twice(plan.schedule);
     program.overlap_tp = plan.overlap_tp, program.overlap_ep = plan.overlap_ep, program.overlap_dp = plan.overlap_dp;
     program.overlap_pp = plan.overlap_pp || !stack.blocking_sends;
     program.overlap_cp = context_split(plan).ring > 1;
-    for (int v = 0; v <= last_virtual_stage_of(plan); ++v) {
+    for (int v = 0; v < virtual_stages_in_all(plan); ++v) {
         program.role_of_stage.push_back(static_cast<std::uint32_t>(stage_of(plan, v)));
     }
     return program;

@@ -124,8 +124,8 @@ void check_passes(const Program& program) {
                 seen[{block.chunk, use.micro_batch}] += std::string(1, "FBIW"[static_cast<std::size_t>(block.kind)]);
             }
         }
-        const std::size_t expected =
-            static_cast<std::size_t>(program.chunks) * static_cast<std::size_t>(program.micro_batches);
+        const std::size_t expected = static_cast<std::size_t>(program.shares_micro_batches ? 1 : program.chunks) *
+                                     static_cast<std::size_t>(program.micro_batches);
         if (seen.size() != expected) {
             defect(role, "has " + std::to_string(seen.size()) + " micro-batches in its chunks, not " +
                              std::to_string(expected));

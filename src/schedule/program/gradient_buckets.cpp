@@ -20,11 +20,11 @@ std::vector<Unit> units_of(const models::Workload& workload, const models::Plan&
     };
     const int own_last = range.last - range.predictions;
     add_layers(range.last - 1, own_last);
-    if (v == last_virtual_stage_of(plan)) {
+    if (is_last_part(plan, v)) {
         units.push_back({unit_of_head(range), head_parameters(workload, plan, v)});
     }
     add_layers(own_last - 1, range.first);
-    if (v == 0) {
+    if (is_first_part(plan, v)) {
         units.push_back({unit_of_embedding(range), embedding_parameters(workload, plan, v)});
     }
     return units;
@@ -66,15 +66,35 @@ std::vector<GradientBucket> gradient_buckets(const models::Workload& workload, c
 
 std::vector<StageParameters> sharded_parts(const models::Workload& workload, const models::Plan& plan,
                                            const models::Stack& stack, int stage) {
+    if (!sums_in_passes(plan, stack) && !has_stages_twice(plan.schedule)) {
+        return {stage_parameters(workload, plan, stage)};
+    }
     std::vector<StageParameters> parts;
     for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
-        const int v = virtual_stage_of(plan, chunk, stage);
-        const std::vector<GradientBucket> buckets = gradient_buckets(workload, plan, stack, v);
-        for (auto bucket = buckets.rbegin(); bucket != buckets.rend(); ++bucket) {
-            parts.push_back(bucket->parameters);
-        }
+        const std::vector<StageParameters> own = sharded_parts_of(workload, plan, stack, stage, chunk);
+        parts.insert(parts.end(), own.begin(), own.end());
     }
-    return parts.empty() ? std::vector{stage_parameters(workload, plan, stage)} : parts;
+    return parts;
+}
+
+std::vector<StageParameters> sharded_parts_of(const models::Workload& workload, const models::Plan& plan,
+                                              const models::Stack& stack, int stage, int chunk) {
+    if (!sums_in_passes(plan, stack)) {
+        return {chunk_parameters(workload, plan, stage, chunk)};
+    }
+    std::vector<StageParameters> parts;
+    const std::vector<GradientBucket> buckets =
+        gradient_buckets(workload, plan, stack, virtual_stage_of(plan, chunk, stage));
+    for (auto bucket = buckets.rbegin(); bucket != buckets.rend(); ++bucket) {
+        parts.push_back(bucket->parameters);
+    }
+    return parts;
+}
+
+std::vector<StageParameters> updated_parts(const models::Workload& workload, const models::Plan& plan,
+                                           const models::Stack& stack, int stage) {
+    return has_stages_twice(plan.schedule) ? sharded_parts_of(workload, plan, stack, stage, 0)
+                                           : sharded_parts(workload, plan, stack, stage);
 }
 
 }  // namespace auspex::schedule

@@ -30,8 +30,15 @@ struct GradientBucket {
                                                            const models::Stack& stack, int virtual_stage);
 
 /// Parameters of a stage that are cut into optimizer shards by themselves: all of them together, or bucket by bucket,
-/// chunk after chunk, in the order of the model: embedding, layers, head.
+/// chunk after chunk, in the order of the model: embedding, layers, head. Where stages are there twice chunks are cut
+/// apart.
 [[nodiscard]] std::vector<StageParameters> sharded_parts(const models::Workload& workload, const models::Plan& plan,
+                                                         const models::Stack& stack, int stage);
+/// Of one chunk by itself.
+[[nodiscard]] std::vector<StageParameters> sharded_parts_of(const models::Workload& workload, const models::Plan& plan,
+                                                            const models::Stack& stack, int stage, int chunk);
+/// Of them those that the stage's ranks update (updated_parameters).
+[[nodiscard]] std::vector<StageParameters> updated_parts(const models::Workload& workload, const models::Plan& plan,
                                                          const models::Stack& stack, int stage);
 
 }  // namespace auspex::schedule

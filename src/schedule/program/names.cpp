@@ -59,9 +59,11 @@ constexpr std::array<const char*, static_cast<std::size_t>(OpKind::kCount)> kOpN
                                                                                      "gradient_reduce_experts",
                                                                                      "gradient_reduce_dense",
                                                                                      "tied_embedding_all_reduce",
+                                                                                     "mirror_gradient_exchange",
                                                                                      "gradient_norm",
                                                                                      "gradient_norm_all_reduce",
                                                                                      "optimizer_update",
+                                                                                     "mirror_parameter_exchange",
                                                                                      "parameter_gather_experts",
                                                                                      "parameter_gather_dense",
                                                                                      "prediction_input",
@@ -94,23 +96,24 @@ const char* to_string(BlockKind kind) {
 }
 
 const char* to_string(models::GroupKind kind) {
-    static constexpr std::array<const char*, 17> kNames{"tp",
-                                                        "cp",
-                                                        "cp_all_to_all",
-                                                        "cp_ring",
-                                                        "ep",
-                                                        "etp",
-                                                        "expert_dp",
-                                                        "dense_dp",
-                                                        "dense_dp_outer",
-                                                        "dense_dp_inner",
-                                                        "dense_shard",
-                                                        "expert_shard",
-                                                        "shard_replicas",
-                                                        "stage",
-                                                        "world",
-                                                        "next_stage",
-                                                        "previous_stage"};
+    static constexpr std::array<const char*, models::kGroupKinds> kNames{"tp",
+                                                                         "cp",
+                                                                         "cp_all_to_all",
+                                                                         "cp_ring",
+                                                                         "ep",
+                                                                         "etp",
+                                                                         "expert_dp",
+                                                                         "dense_dp",
+                                                                         "dense_dp_outer",
+                                                                         "dense_dp_inner",
+                                                                         "dense_shard",
+                                                                         "expert_shard",
+                                                                         "shard_replicas",
+                                                                         "stage",
+                                                                         "world",
+                                                                         "next_stage",
+                                                                         "previous_stage",
+                                                                         "mirror_stage"};
     return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -37,14 +37,16 @@ void world_all_reduce(BlockBuilder& b, int ranks, Carries carries) {
 
 }  // namespace
 
-Value emit_gradient_reduction(BlockBuilder& b, const models::Layout& layout, const StageParameters& p, int unit) {
+Value emit_gradient_reduction(BlockBuilder& b, const models::Layout& layout, const StageParameters& p, int unit,
+                              int chunk) {
     const Shapes& s = b.shapes();
     const bool replicated = s.plan.optimizer == models::OptimizerSharding::kReplicated;
     const CommKind comm = replicated ? CommKind::kAllReduce : CommKind::kReduceScatter;
     Value last = kNoValue;
     const auto reduce = [&](OpKind kind, CommKind how, models::GroupKind group, double elements, int repeat) {
-        const Value sum = b.communicate(kind, Stream::kDp, how, group, group_size(layout, group),
-                                        {{elements, ElementType::kGradient}}, {}, {.repeat = repeat, .unit = unit});
+        const Value sum =
+            b.communicate(kind, Stream::kDp, how, group, group_size(layout, group),
+                          {{elements, ElementType::kGradient}}, {}, {.repeat = repeat, .unit = unit, .chunk = chunk});
         last = sum != kNoValue ? sum : last;
     };
     reduce(OpKind::kGradientTpAllReduce, CommKind::kAllReduce, models::GroupKind::kTp, p.summed_over_tp, 1);
@@ -77,7 +79,7 @@ Value exchange_tied_gradient(BlockBuilder& b, int stage, int shards) {
     const Shapes& s = b.shapes();
     const double elements =
         tied_copy_parameters(s.workload, s.plan) / (shards_gradients(s.plan.optimizer) ? shards : 1);
-    const int head_stage = stage_of(s.plan, last_virtual_stage_of(s.plan));
+    const int head_stage = head_stage_of(s.plan);
     if (elements == 0 || (stage != 0 && stage != head_stage)) {
         return kNoValue;
     }
@@ -86,8 +88,39 @@ Value exchange_tied_gradient(BlockBuilder& b, int stage, int shards) {
                          {{elements, ElementType::kGradient}}, {});
 }
 
+/// Parameters of a stage that are summed and gathered together: all, or where stages are there twice those of a chunk.
+struct Together {
+    int chunk = -1;
+    StageParameters parameters;
+};
+
+std::vector<Together> summed_together(const Shapes& s, int stage) {
+    if (!has_stages_twice(s.plan.schedule)) {
+        return {{-1, stage_parameters(s.workload, s.plan, stage)}};
+    }
+    std::vector<Together> list;
+    for (int chunk = 0; chunk < s.plan.virtual_stages; ++chunk) {
+        list.push_back({chunk, chunk_parameters(s.workload, s.plan, stage, chunk)});
+    }
+    return list;
+}
+
+/// Where stages are there twice: the rank's shard of a chunk goes to the mirror stage, which has the same shard, and
+/// the mirror's comes back.
+Value exchange_with_mirror(BlockBuilder& b, const models::Layout& layout, OpKind kind, int stage, int chunk,
+                           ElementType type) {
+    const Shapes& s = b.shapes();
+    if (!has_stages_twice(s.plan.schedule)) {
+        return kNoValue;
+    }
+    const double elements = mirrored_elements(s.workload, s.plan, s.stack, layout, stage, chunk);
+    return b.communicate(kind, Stream::kDp, CommKind::kSend, models::GroupKind::kMirrorStage,
+                         group_size(layout, models::GroupKind::kMirrorStage), {{elements, type}}, {});
+}
+
 /// Counts of each expert's tokens, over all ranks that route others, and the step of its bias: up where it had fewer
-/// than the mean, down where it had more (arXiv:2408.15664). Etp ranks count the same tokens.
+/// than the mean, down where it had more (arXiv:2408.15664). Etp ranks count the same tokens. Where stages are there
+/// twice both copies need what both have counted.
 void update_router_bias(BlockBuilder& b, const models::Layout& layout, int stage) {
     const Shapes& s = b.shapes();
     int layers = 0;
@@ -111,6 +144,10 @@ void update_router_bias(BlockBuilder& b, const models::Layout& layout, int stage
         sum_over(models::GroupKind::kEp);
         sum_over(models::GroupKind::kExpertDp);
     }
+    if (has_stages_twice(s.plan.schedule)) {
+        counted = b.communicate(OpKind::kRouterBiasUpdate, Stream::kDp, CommKind::kSend,
+                                models::GroupKind::kMirrorStage, 2, {{numbers, ElementType::kFp32}}, {counted});
+    }
     b.compute(OpKind::kRouterBiasUpdate, {counted}, {models::memory_kernel(kPasses * 2 * numbers * 4, kPasses)});
 }
 
@@ -119,6 +156,8 @@ void update_router_bias(BlockBuilder& b, const models::Layout& layout, int stage
 std::uint32_t build_optimizer_block(BlockBuilder& b, const models::Layout& layout, int stage, bool gradients_reduced) {
     const Shapes& s = b.shapes();
     const StageParameters p = stage_parameters(s.workload, s.plan, stage);
+    const StageParameters updated = updated_parameters(s.workload, s.plan, stage);
+    const bool are_twice = has_stages_twice(s.plan.schedule);
     const Shard dense = shard_of(s.plan, layout, false), experts = shard_of(s.plan, layout, true);
     const int all = s.plan.post_validation ? 1 : layout.tiles;  // operations of one rank are none
     b.begin(BlockKind::kOptimizer, 0, false);
@@ -128,7 +167,7 @@ std::uint32_t build_optimizer_block(BlockBuilder& b, const models::Layout& layou
     if (s.stack.barriers_per_step > 0 && !s.plan.post_validation) {
         barrier(b, layout.tiles);
     }
-    const double shard = p.dense / dense.size + p.experts / experts.size;
+    const double shard = updated.dense / dense.size + updated.experts / experts.size;
     if (s.stack.check_gradients) {
         b.compute(OpKind::kGradientCheck, {},
                   {models::memory_kernel(
@@ -136,13 +175,20 @@ std::uint32_t build_optimizer_block(BlockBuilder& b, const models::Layout& layou
         world_all_reduce(b, all, Carries::kHealth);
     }
     Value reduced = exchange_tied_gradient(b, stage, dense.size);
-    if (!gradients_reduced) {
-        const Value sum = emit_gradient_reduction(b, layout, p);
+    const std::vector<Together> together = summed_together(s, stage);
+    for (const Together& one : together) {
+        const Value sum =
+            gradients_reduced ? kNoValue : emit_gradient_reduction(b, layout, one.parameters, -1, one.chunk);
         reduced = sum != kNoValue ? sum : reduced;  // behind the exchange: one stream
     }
-    const bool has_copy = stage > 0 && stage == stage_of(s.plan, last_virtual_stage_of(s.plan));
+    if (are_twice) {
+        reduced = exchange_with_mirror(b, layout, OpKind::kMirrorGradientExchange, stage, 1, ElementType::kGradient);
+    }
+    const bool has_copy = stage > 0 && stage == head_stage_of(s.plan);
     const double counted = shard - (has_copy ? tied_copy_parameters(s.workload, s.plan) / dense.size : 0);
-    b.compute(OpKind::kGradientNorm, {reduced}, {models::memory_kernel(counted * s.plan.gradient_bytes, 2)});
+    const double passes_of_norm = are_twice ? 1 + 3 : 1;  // the mirror's sums read, and added
+    b.compute(OpKind::kGradientNorm, {reduced},
+              {models::memory_kernel(passes_of_norm * counted * s.plan.gradient_bytes, are_twice ? 3 : 2)});
     const Value norm = b.communicate(OpKind::kGradientNormAllReduce, Stream::kDp, CommKind::kAllReduce,
                                      models::GroupKind::kWorld, all, {{1, ElementType::kFp32}}, {});
     const double passes = s.stack.kernels.optimizer;
@@ -155,11 +201,14 @@ std::uint32_t build_optimizer_block(BlockBuilder& b, const models::Layout& layou
     }
     b.compute(OpKind::kOptimizerUpdate, {}, std::span<const models::Kernel>(update));
     update_router_bias(b, layout, stage);
-    if (!gathers_in_passes(s.plan) && dense.groups.is_sharded) {
-        b.communicate(OpKind::kParameterGatherExperts, Stream::kDp, CommKind::kAllGather, experts.groups.shard,
-                      experts.size, {{p.experts}}, {});
-        b.communicate(OpKind::kParameterGatherDense, Stream::kDp, CommKind::kAllGather, dense.groups.shard, dense.size,
-                      {{p.dense}}, {});
+    exchange_with_mirror(b, layout, OpKind::kMirrorParameterExchange, stage, 0, ElementType::kValue);
+    for (const Together& one : together) {
+        if (!gathers_in_passes(s.plan) && dense.groups.is_sharded) {
+            b.communicate(OpKind::kParameterGatherExperts, Stream::kDp, CommKind::kAllGather, experts.groups.shard,
+                          experts.size, {{one.parameters.experts}}, {}, {.chunk = one.chunk});
+            b.communicate(OpKind::kParameterGatherDense, Stream::kDp, CommKind::kAllGather, dense.groups.shard,
+                          dense.size, {{one.parameters.dense}}, {}, {.chunk = one.chunk});
+        }
     }
     if (s.stack.world_all_reduces_per_step > 0) {
         world_all_reduce(b, all, Carries::kLoss);

@@ -81,9 +81,11 @@ enum class OpKind : std::uint8_t {
     kGradientReduceExperts,
     kGradientReduceDense,
     kTiedEmbeddingAllReduce,
+    kMirrorGradientExchange,  ///< of a stage that two ranks have: each gets the other's sums of what it updates
     kGradientNorm,
     kGradientNormAllReduce,
     kOptimizerUpdate,
+    kMirrorParameterExchange,  ///< and then sends what it has updated
     kParameterGatherExperts,
     kParameterGatherDense,
     kPredictionInput,  ///< multi-token prediction: norms of state and embedding, and the projection of both to one
@@ -126,6 +128,8 @@ struct Operation {
     bool routed = false;     ///< bytes grow with the tokens routed to the busiest rank
     bool second = false;     ///< of a block of two passes: of the backward one
     bool beside = false;     ///< a communication that kernels do not wait for, unless they depend on it
+    std::int8_t chunk =
+        -1;  ///< of a sum or a gather in the optimizer block: of the parameters of this chunk; -1: of all
     std::int16_t layer = -1;
     std::int16_t unit = -1;     ///< sums of gradients in passes: the last unit of the bucket (gradient_buckets.hpp);
                                 ///< gathers of parameters in passes: the unit; a kernel with which the gradients of
@@ -143,6 +147,12 @@ struct Operation {
 /// True for what all ranks do at the same time.
 [[nodiscard]] constexpr bool is_world(const Operation& op) {
     return op.comm != CommKind::kNone && op.group == models::GroupKind::kWorld;
+}
+
+/// A send that is answered by as much, or by the counterpart's part of the same.
+[[nodiscard]] constexpr bool is_exchange(const Operation& op) {
+    return op.kind == OpKind::kTiedEmbeddingAllReduce || op.kind == OpKind::kMirrorGradientExchange ||
+           op.kind == OpKind::kMirrorParameterExchange;
 }
 
 /// kBackward: gradients of inputs and weights in one pass. Where they are apart, kBackwardInput leaves what
@@ -199,6 +209,7 @@ struct Program {
     std::vector<Role> roles;
     std::vector<std::uint32_t> role_of_stage;  ///< by virtual stage: the index of the role that has it
     int micro_batches = 1, chunks = 1;
+    bool shares_micro_batches = false;  ///< each chunk has its part of them; else each has all
     bool overlap_tp = false, overlap_ep = false, overlap_dp = false, overlap_pp = false;
     bool overlap_cp = false;  ///< keys and values go round a ring beside attention
 
@@ -221,7 +232,7 @@ struct Program {
 };
 
 /// Layers [first, last) of each virtual stage: those of plan.stage_layers, or dealt as evenly as they go (layers_dealt,
-/// kEven). The last stage has the layers of prediction modules behind the model's own.
+/// kEven). The last part of the model has the layers of prediction modules behind the model's own.
 struct LayerRange {
     int first = 0, last = 0;
     int predictions = 0;  ///< of them, the last ones
@@ -243,7 +254,7 @@ struct StageParameters {
 };
 /// Of one layer.
 [[nodiscard]] StageParameters layer_parameters(const models::Workload& workload, const models::Plan& plan, int layer);
-/// Of the embedding (first virtual stage) and of final norm and LM head (last one); zero elsewhere.
+/// Of the embedding (first part of the model) and of final norm and LM head (last one); zero elsewhere.
 [[nodiscard]] StageParameters embedding_parameters(const models::Workload& workload, const models::Plan& plan,
                                                    int virtual_stage);
 [[nodiscard]] StageParameters head_parameters(const models::Workload& workload, const models::Plan& plan,
@@ -258,6 +269,12 @@ struct StageParameters {
                                                        int stage);
 /// Of all layers of a stage, with embedding, final norm and LM head where they sit.
 [[nodiscard]] StageParameters stage_parameters(const models::Workload& workload, const models::Plan& plan, int stage);
+/// Of one of its chunks.
+[[nodiscard]] StageParameters chunk_parameters(const models::Workload& workload, const models::Plan& plan, int stage,
+                                               int chunk);
+/// Those that the stage's ranks update, with optimizer states: all, or where stages are there twice those of chunk 0.
+/// The mirror stage updates the others, and sends them.
+[[nodiscard]] StageParameters updated_parameters(const models::Workload& workload, const models::Plan& plan, int stage);
 
 /// Ranks over which the optimizer states of each part are sharded.
 struct OptimizerShards {

@@ -2,6 +2,7 @@
 #include "schedule/program/sharding.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace auspex::schedule {
 
@@ -28,6 +29,16 @@ SummedParts summed_parts(const models::Plan& plan, const models::Layout& layout,
         return plan.shard_replicas > 1 || group_size(layout, shard_groups(plan, experts).shard) > 1;
     };
     return {bucket.dense > 0 && (is_shared(false) || bucket.summed_over_tp > 0), bucket.experts > 0 && is_shared(true)};
+}
+
+double mirrored_elements(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
+                         const models::Layout& layout, int stage, int chunk) {
+    const OptimizerShards shards = optimizer_shards(plan, layout);
+    double elements = 0;
+    for (const StageParameters& part : sharded_parts_of(workload, plan, stack, stage, chunk)) {
+        elements += std::ceil(part.dense / shards.dense) + std::ceil(part.experts / shards.experts);
+    }
+    return elements;
 }
 
 bool has_one_table(const models::Workload& workload, const models::Plan& plan) {

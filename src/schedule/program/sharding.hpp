@@ -31,6 +31,11 @@ struct SummedParts {
 [[nodiscard]] SummedParts summed_parts(const models::Plan& plan, const models::Layout& layout,
                                        const StageParameters& bucket);
 
+/// Elements that a rank sends its mirror of a chunk of its stage: the largest of the shards that the chunk's gradients
+/// are cut into (shard_begin), dense and experts; shorter ones are filled up.
+[[nodiscard]] double mirrored_elements(const models::Workload& workload, const models::Plan& plan,
+                                       const models::Stack& stack, const models::Layout& layout, int stage, int chunk);
+
 /// The unit whose weights the operation of a pass reads, or whose gradients it adds to; none of a communication, and of
 /// what has no weights. `is_tied`: the LM head reads the embedding's table, which the same stage holds.
 [[nodiscard]] std::optional<int> unit_of(const Operation& op, LayerRange layers, bool is_tied);

@@ -56,7 +56,7 @@ StageParameters layer_parameters(const models::Workload& workload, const models:
 }
 
 StageParameters embedding_parameters(const models::Workload& workload, const models::Plan& plan, int virtual_stage) {
-    if (virtual_stage != 0) {
+    if (!is_first_part(plan, virtual_stage)) {
         return {};
     }
     const models::ParameterCount all = count_parameters(workload);
@@ -65,13 +65,11 @@ StageParameters embedding_parameters(const models::Workload& workload, const mod
 
 double tied_copy_parameters(const models::Workload& workload, const models::Plan& plan) {
     const bool needs_it = workload.tied_embeddings || workload.mtp_layers > 0;
-    const bool copied = needs_it && stage_of(plan, last_virtual_stage_of(plan)) > 0;
-    return copied ? count_parameters(workload).embedding / plan.tp : 0;
+    return needs_it && !has_both_ends_on_one(plan) ? count_parameters(workload).embedding / plan.tp : 0;
 }
 
 StageParameters head_parameters(const models::Workload& workload, const models::Plan& plan, int virtual_stage) {
-    const int last = last_virtual_stage_of(plan);
-    if (virtual_stage != last) {
+    if (!is_last_part(plan, virtual_stage)) {
         return {};
     }
     const double norm = norm_parameters(workload, workload.hidden_size);
@@ -80,26 +78,48 @@ StageParameters head_parameters(const models::Workload& workload, const models::
     return {table + norm, 0, two_tables ? 3 : 2, part_of_slices(plan, norm)};
 }
 
+namespace {
+
+void add_units(const models::Workload& workload, const models::Plan& plan, int v, std::vector<StageParameters>& units) {
+    const LayerRange range = layers_of(workload, plan, v);
+    for (int layer = range.first; layer < range.last; ++layer) {
+        units.push_back(layer_parameters(workload, plan, layer));
+    }
+    units.push_back(embedding_parameters(workload, plan, v));
+    units.push_back(head_parameters(workload, plan, v));
+}
+
+StageParameters sum_of(const std::vector<StageParameters>& units) {
+    StageParameters sum;
+    for (const StageParameters& unit : units) {
+        sum += unit;
+    }
+    return sum;
+}
+
+}  // namespace
+
 std::vector<StageParameters> stage_units(const models::Workload& workload, const models::Plan& plan, int stage) {
     std::vector<StageParameters> units;
     for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
-        const int v = virtual_stage_of(plan, chunk, stage);
-        const LayerRange range = layers_of(workload, plan, v);
-        for (int layer = range.first; layer < range.last; ++layer) {
-            units.push_back(layer_parameters(workload, plan, layer));
-        }
-        units.push_back(embedding_parameters(workload, plan, v));
-        units.push_back(head_parameters(workload, plan, v));
+        add_units(workload, plan, virtual_stage_of(plan, chunk, stage), units);
     }
     return units;
 }
 
+StageParameters chunk_parameters(const models::Workload& workload, const models::Plan& plan, int stage, int chunk) {
+    std::vector<StageParameters> units;
+    add_units(workload, plan, virtual_stage_of(plan, chunk, stage), units);
+    return sum_of(units);
+}
+
 StageParameters stage_parameters(const models::Workload& workload, const models::Plan& plan, int stage) {
-    StageParameters sum;
-    for (const StageParameters& unit : stage_units(workload, plan, stage)) {
-        sum += unit;
-    }
-    return sum;
+    return sum_of(stage_units(workload, plan, stage));
+}
+
+StageParameters updated_parameters(const models::Workload& workload, const models::Plan& plan, int stage) {
+    return has_stages_twice(plan.schedule) ? chunk_parameters(workload, plan, stage, 0)
+                                           : stage_parameters(workload, plan, stage);
 }
 
 }  // namespace auspex::schedule

@@ -5,10 +5,12 @@ namespace auspex::schedule {
 
 namespace {
 
-/// Of the last virtual stage; `gathers_table`: with the embedding's unit, where that has the head's table.
-GatheredUnit head_unit(const models::Workload& workload, const models::Plan& plan, LayerRange range,
+/// Of a virtual stage that is the model's last part; `gathers_table`: with the embedding's unit, where that has the
+/// head's table.
+GatheredUnit head_unit(const models::Workload& workload, const models::Plan& plan, int virtual_stage,
                        bool gathers_table) {
-    GatheredUnit head{unit_of_head(range), -1, head_parameters(workload, plan, last_virtual_stage_of(plan))};
+    const LayerRange range = layers_of(workload, plan, virtual_stage);
+    GatheredUnit head{unit_of_head(range), -1, head_parameters(workload, plan, virtual_stage)};
     if (gathers_table && has_one_table(workload, plan)) {
         head.second_unit = unit_of_embedding(range);
         head.more = embedding_parameters(workload, plan, 0);
@@ -24,7 +26,7 @@ std::vector<GatheredUnit> forward_units(const models::Workload& workload, const 
         return units;
     }
     const LayerRange range = layers_of(workload, plan, virtual_stage);
-    if (virtual_stage == 0) {
+    if (is_first_part(plan, virtual_stage)) {
         units.push_back({unit_of_embedding(range), -1, embedding_parameters(workload, plan, virtual_stage)});
     }
     const auto add_layers = [&](int first, int last) {
@@ -34,8 +36,8 @@ std::vector<GatheredUnit> forward_units(const models::Workload& workload, const 
     };
     const int own_last = range.last - range.predictions;
     add_layers(range.first, own_last);
-    if (virtual_stage == last_virtual_stage_of(plan)) {
-        units.push_back(head_unit(workload, plan, range, virtual_stage > 0));
+    if (is_last_part(plan, virtual_stage)) {
+        units.push_back(head_unit(workload, plan, virtual_stage, !is_first_part(plan, virtual_stage)));
     }
     add_layers(own_last, range.last);
     return units;
@@ -48,8 +50,8 @@ std::vector<GatheredUnit> backward_units(const models::Workload& workload, const
         return units;
     }
     const LayerRange range = layers_of(workload, plan, virtual_stage);
-    if (virtual_stage == last_virtual_stage_of(plan)) {
-        units.push_back(head_unit(workload, plan, range, true));
+    if (is_last_part(plan, virtual_stage)) {
+        units.push_back(head_unit(workload, plan, virtual_stage, true));
     }
     for (int layer = range.last - 1; layer >= range.first; --layer) {
         units.push_back({unit_of_layer(range, layer), layer, layer_parameters(workload, plan, layer)});

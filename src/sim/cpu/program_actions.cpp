@@ -12,7 +12,7 @@
 #include "schedule/bindings/bindings.hpp"
 #include "schedule/inspection/operation_loss.hpp"
 #include "schedule/kernel_calls/program_calls.hpp"
-#include "schedule/program/gradient_buckets.hpp"
+#include "schedule/program/sharding.hpp"
 #include "sim/cpu/collectives.hpp"
 #include "sim/cpu/working_sets.hpp"
 
@@ -40,7 +40,12 @@ struct OperationWork {
 
 struct Member {
     int stage = 0;
-    int next = 0, previous = 0;  ///< counterparts in the neighbouring stages
+    int next = 0, previous = 0, mirror = 0;  ///< counterparts in the neighbouring stages, and in stage pp - 1 - s
+    [[nodiscard]] int counterpart(models::GroupKind pair) const {
+        return pair == models::GroupKind::kNextStage       ? next
+               : pair == models::GroupKind::kPreviousStage ? previous
+                                                           : mirror;
+    }
     std::array<GroupMember, kGroups> groups;
 };
 
@@ -96,6 +101,7 @@ struct ProgramActions::Impl {
                 member.stage = stage;
                 member.next = layout.rank(layout.next_stage(stage), n);
                 member.previous = layout.rank(layout.previous_stage(stage), n);
+                member.mirror = layout.rank(layout.other_stage(models::GroupKind::kMirrorStage, stage), n);
             }
             for (std::size_t kind = 0; kind < kGroups; ++kind) {
                 for (const std::vector<int>& ranks : groups_of(layout, static_cast<models::GroupKind>(kind), stage)) {
@@ -139,25 +145,36 @@ struct ProgramActions::Impl {
         }
     }
 
+    /// Of an exchange: what comes for what is sent. From the mirror stage come gradients of what this one updates, or
+    /// parameters that it does not.
+    [[nodiscard]] double bytes_coming(const Member& member, const schedule::Operation& op) const {
+        const bool gradients = op.kind == schedule::OpKind::kMirrorGradientExchange;
+        if (!gradients && op.kind != schedule::OpKind::kMirrorParameterExchange) {
+            return op.bytes;
+        }
+        return schedule::mirrored_elements(inputs.workload, step.plan, inputs.stack, step.layout, member.stage,
+                                           gradients ? 0 : 1) *
+               (gradients ? step.plan.gradient_bytes : step.plan.weight_bytes);
+    }
+
     void append_message(OperationActions& operation, const Member& member, const schedule::Operation& op,
                         int micro_batch) const {
         const bool sends = op.comm == schedule::CommKind::kSend;
         const bool backward =
             op.kind == schedule::OpKind::kSendBackward || op.kind == schedule::OpKind::kReceiveBackward;
         const int tag = (op.message * step.program.micro_batches + micro_batch) * 2 + (backward ? 1 : 0);
-        const auto append = [&](RankAction::Type type) {
-            operation.actions.push_back(
-                {.type = type,
-                 .is_waited_for = false,
-                 .peer = op.group == models::GroupKind::kNextStage ? member.next : member.previous,
-                 .tag = tag,
-                 .bytes = op.bytes,
-                 .work = {}});
+        const auto append = [&](RankAction::Type type, double bytes) {
+            operation.actions.push_back({.type = type,
+                                         .is_waited_for = false,
+                                         .peer = member.counterpart(op.group),
+                                         .tag = tag,
+                                         .bytes = bytes,
+                                         .work = {}});
         };
-        const bool exchanges = op.kind == schedule::OpKind::kTiedEmbeddingAllReduce;
-        append(sends ? RankAction::Type::kSend : RankAction::Type::kReceive);
+        const bool exchanges = is_exchange(op);
+        append(sends ? RankAction::Type::kSend : RankAction::Type::kReceive, op.bytes);
         if (exchanges) {
-            append(RankAction::Type::kReceive);
+            append(RankAction::Type::kReceive, bytes_coming(member, op));
         }
         if (!sends || exchanges) {
             operation.actions.push_back({.type = RankAction::Type::kWait, .work = {}});
@@ -192,8 +209,10 @@ struct ProgramActions::Impl {
             return {whole.begin(), whole.end()};
         }
         std::vector<schedule::Buffer> buffers;
-        for (const schedule::StageParameters& part :
-             schedule::sharded_parts(inputs.workload, step.plan, inputs.stack, member.stage)) {
+        const std::vector<schedule::StageParameters> parts =
+            op.chunk >= 0 ? schedule::sharded_parts_of(inputs.workload, step.plan, inputs.stack, member.stage, op.chunk)
+                          : schedule::sharded_parts(inputs.workload, step.plan, inputs.stack, member.stage);
+        for (const schedule::StageParameters& part : parts) {
             schedule::Buffer& buffer = buffers.emplace_back(whole.front());
             buffer.elements = experts ? part.experts : part.dense;
         }

@@ -54,22 +54,20 @@ struct Times {
 std::optional<int> chunk_of(const models::Inputs& inputs, const SimulatedStep& step, int stage,
                             const schedule::Span& span) {
     using schedule::OpKind;
-    if (span.layer >= 0) {
-        int chunk = 0;
-        while (
-            span.layer >=
-            schedule::layers_of(inputs.workload, step.plan, schedule::virtual_stage_of(step.plan, chunk, stage)).last) {
-            ++chunk;
+    const models::Plan& plan = step.plan;
+    const auto kind = static_cast<OpKind>(span.name / schedule::kPhaseCount);
+    const bool is_of_head = kind == OpKind::kFinalNorm || kind == OpKind::kLmHead || kind == OpKind::kCrossEntropy;
+    for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
+        const int v = schedule::virtual_stage_of(plan, chunk, stage);
+        const schedule::LayerRange layers = schedule::layers_of(inputs.workload, plan, v);
+        const bool is_here = span.layer >= 0              ? span.layer >= layers.first && span.layer < layers.last
+                             : kind == OpKind::kEmbedding ? schedule::is_first_part(plan, v)
+                                                          : is_of_head && schedule::is_last_part(plan, v);
+        if (is_here) {
+            return chunk;
         }
-        return chunk;
     }
-    switch (static_cast<OpKind>(span.name / schedule::kPhaseCount)) {
-        case OpKind::kEmbedding: return 0;
-        case OpKind::kFinalNorm:
-        case OpKind::kLmHead:
-        case OpKind::kCrossEntropy: return step.plan.virtual_stages - 1;
-        default: return std::nullopt;
-    }
+    return std::nullopt;
 }
 
 /// Chunks and micro-batches whose backward passes are in two parts.

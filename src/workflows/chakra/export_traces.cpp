@@ -205,7 +205,11 @@ class Exporter {
                 }
             }
         }
-        for (const int peer : {(stage + 1) % pp, (stage + pp - 1) % pp}) {
+        std::vector<int> peers{(stage + 1) % pp, (stage + pp - 1) % pp};
+        if (has_stages_twice(step_.plan.schedule)) {
+            peers.push_back(pp - 1 - stage);
+        }
+        for (const int peer : peers) {
             std::vector<int>& column = role.peers[step_.layout.rank(peer, 0)];
             for (int n = static_cast<int>(column.size()); n < step_.layout.stage_ranks && pp > 1; ++n) {
                 column.push_back(step_.layout.rank(peer, n));

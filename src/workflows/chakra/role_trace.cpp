@@ -28,6 +28,8 @@ ProcessGroups::ProcessGroups(const predict::SimulatedStep& step) : layout_(step.
                 const bool is_message = op.comm == schedule::CommKind::kSend || op.comm == schedule::CommKind::kReceive;
                 if (op.comm == schedule::CommKind::kSend && op.message >= 0) {
                     message_bytes_[{goes_backward(op), op.message}] = op.bytes;
+                } else if (op.comm == schedule::CommKind::kSend) {
+                    exchanged_bytes_[{op.kind, role.stage}] = op.bytes;
                 }
                 if (op.comm == schedule::CommKind::kNone || is_message || is_world(op) || size_of(op.group) == 1 ||
                     names_.contains({op.group, role.stage})) {
@@ -125,15 +127,16 @@ class RoleTrace {
             node.data_deps = {node.id};
         }
         if (op.comm == schedule::CommKind::kSend && op.message < 0) {
-            add_answer(node);
+            add_answer(node, groups_.exchanged_bytes(op.kind, step_.layout.other_stage(op.group, stage_)));
         }
         id_of_op_[index] = last_id_;
         last_of_stream_[static_cast<std::size_t>(op.stream)] = last_id_;
         last_collective_ = is_collective ? last_id_ : last_collective_;
     }
 
-    /// The other stage sends as much: its message, behind the own one.
-    void add_answer(ChakraNode node) {
+    /// The other stage's message, behind the own one.
+    void add_answer(ChakraNode node, double bytes) {
+        node.comm_size = whole(bytes);
         node.type = ChakraNodeType::kReceive;
         std::swap(node.comm_src, node.comm_dst);
         node.id = ++last_id_;
@@ -194,8 +197,7 @@ class RoleTrace {
     void fill_message(ChakraNode& node, const schedule::Operation& op, int micro_batch) const {
         const bool sends = op.comm == schedule::CommKind::kSend, backward = goes_backward(op);
         const int pp = static_cast<int>(program_.roles.size()), boundaries = pp * program_.chunks;
-        const bool goes_up = op.group == models::GroupKind::kNextStage;
-        const int peer_stage = goes_up ? step_.layout.next_stage(stage_) : step_.layout.previous_stage(stage_);
+        const int peer_stage = step_.layout.other_stage(op.group, stage_);
         const int own = step_.layout.rank(stage_, n_), peer = step_.layout.rank(peer_stage, n_);
         node.type = sends ? ChakraNodeType::kSend : ChakraNodeType::kReceive;
         node.comm_src = sends ? own : peer;

@@ -22,12 +22,17 @@ class ProcessGroups {
     [[nodiscard]] double message_bytes(bool backward, int boundary) const {
         return message_bytes_.at({backward, boundary});
     }
+    /// Of what a stage sends in an exchange.
+    [[nodiscard]] double exchanged_bytes(schedule::OpKind kind, int stage) const {
+        return exchanged_bytes_.at({kind, stage});
+    }
 
  private:
     const models::Layout& layout_;
     std::map<std::string, std::vector<int>> ranks_;
     std::map<std::pair<models::GroupKind, int>, std::vector<std::string>> names_;  ///< by kind and stage: of each n
     std::map<std::pair<bool, int>, double> message_bytes_;
+    std::map<std::pair<schedule::OpKind, int>, double> exchanged_bytes_;
     std::string world_ = "0";
 };
 

@@ -16,7 +16,7 @@ constexpr auto kLatent = VerifyModel::kLatent;
 constexpr auto kGpt = VerifyModel::kGpt;
 constexpr const char *kGpipe = "gpipe", *k1f1b = "1f1b", *kInterleaved = "interleaved-1f1b";
 constexpr const char *kZbH1 = "zb-h1", *kZbH2 = "zb-h2", *kZbv = "zbv", *kVHalf = "v-half", *kVMin = "v-min",
-                     *kDualPipeV = "dualpipev";
+                     *kDualPipeV = "dualpipev", *kDualPipe = "dualpipe";
 constexpr const char *kReplicated = "replicated", *kSharded = "sharded", *kEpAware = "ep-aware", *kZero2 = "zero-2",
                      *kFsdp = "fsdp";
 constexpr const char *kSent = "alltoall", *kGathered = "allgather-reducescatter";
@@ -66,6 +66,7 @@ std::vector<VerifyLayout> make_layouts() {
         {kExperts, 1, 1, 1, 2, 1, kWhole, 1, kZbH1, kNothing, kSharded, kSent, kGrouped},
         {kExperts, 1, 1, 1, 2, 2, kWhole, 1, kZbv, kNothing, kSharded, kSent, kFused},
         {kExperts, 1, 2, 1, 2, 2, kWhole, 1, kDualPipeV, kNothing, kEpAware, kSent, kGrouped},
+        {kExperts, 1, 2, 1, 2, 2, kWhole, 1, kDualPipe, kNothing, kEpAware, kSent, kGrouped},
         {kDense, 1, 1, 2, 4, 1, kSliced, 1, kZbH2, kNothing, kSharded, kSent, kGrouped},
         {kExperts, 2, 1, 1, 2, 1, kWhole, 1, kZbH2, kAll, kSharded, kSent, kLoop},
         {kExperts, 1, 2, 1, 2, 1, kWhole, 1, kZbH1, kExpert, kEpAware, kGathered, kGrouped},
@@ -73,6 +74,7 @@ std::vector<VerifyLayout> make_layouts() {
         {kExperts, 1, 1, 2, 2, 2, kWhole, 1, kVHalf, kAttention, kReplicated, kSent, kFused},
         {kExperts, 1, 2, 1, 2, 2, kWhole, 1, kVMin, kNorm, kEpAware, kSent, kLoop},
         {kExperts, 1, 1, 2, 2, 2, kSliced, 1, kDualPipeV, kAll, kSharded, kGathered, kGrouped},
+        {kExperts, 1, 1, 1, 4, 2, kWhole, 1, kDualPipe, kAll, kSharded, kSent, kFused},
         {kExperts, 1, 1, 1, 4, 1, kWhole, 1, kZbH2, kNothing, kSharded, kSent, kGrouped},
         {kExperts, 1, 4, 1, 2, 1, kWhole, 1, kZbH1, kNothing, kEpAware, kSent, kFused},
         {kExperts, 2, 2, 2, 2, 1, kSliced, 1, kZbH1, kNothing, kEpAware, kSent, kFused},
@@ -81,11 +83,16 @@ std::vector<VerifyLayout> make_layouts() {
         {kExperts, 2, 1, 1, 2, 2, kWhole, 1, kVHalf, kNothing, kReplicated, kGathered, kGrouped},
         {kExperts, 1, 2, 4, 2, 2, kSliced, 1, kVMin, kExpert, kEpAware, kSent, kFused},
         {kExperts, 2, 1, 4, 2, 2, kSliced, 1, kDualPipeV, kNothing, kSharded, kSent, kGrouped},
+        {kExperts, 1, 2, 2, 2, 2, kSliced, 1, kDualPipe, kHalves, kSharded, kGathered, kFused},
+        {kExperts, 1, 1, 2, 4, 2, kWhole, 1, kDualPipe, kExpert, kReplicated, kSent, kLoop},
         {kDense, 2, 1, 2, 2, 1, kWhole, 1, kZbH1, kAll, kSharded, kSent, kGrouped},
         {kDense, 1, 1, 1, 2, 2, kWhole, 1, kZbv, kAttention, kReplicated, kSent, kGrouped},
         {kDense, 2, 1, 1, 2, 2, kWhole, 1, kVHalf, kAll, kEpAware, kSent, kGrouped},
         {kDense, 1, 1, 4, 2, 2, kSliced, 1, kVMin, kNothing, kSharded, kSent, kGrouped},
         {kDense, 2, 1, 2, 2, 2, kSliced, 1, kDualPipeV, kNorm, kEpAware, kSent, kGrouped},
+        {kDense, 2, 1, 2, 2, 2, kSliced, 1, kDualPipe, kNorm, kEpAware, kSent, kGrouped},
+        {kDense, 2, 1, 1, 2, 2, kWhole, 1, kDualPipe, kNothing, kReplicated, kSent, kGrouped},
+        {kGlobalLoss, 1, 2, 1, 2, 2, kWhole, 1, kDualPipe, kNothing, kEpAware, kGathered, kGrouped},
         {kGlobalLoss, 1, 2, 1, 2, 1, kWhole, 1, kZbH1, kNothing, kEpAware, kGathered, kGrouped},
         {kGlobalLoss, 2, 1, 2, 2, 1, kSliced, 1, kZbH2, kAll, kSharded, kSent, kFused},
         {kShared, 2, 2, 1, 1, 1, kWhole, 1, k1f1b, kNothing, kSharded, kSent, kGrouped},
@@ -94,6 +101,7 @@ std::vector<VerifyLayout> make_layouts() {
         {kShared, 1, 2, 1, 4, 1, kWhole, 1, kZbH2, kNorm, kEpAware, kSent, kFused},
         {kShared, 1, 2, 2, 2, 2, kSliced, 1, kZbv, kNothing, kSharded, kGathered, kLoop},
         {kShared, 1, 2, 2, 2, 2, kSliced, 1, kDualPipeV, kAll, kEpAware, kSent, kFused},
+        {kShared, 1, 2, 1, 2, 2, kWhole, 1, kDualPipe, kLayer, kSharded, kSent, kGrouped},
         {kLatent, 1, 1, 4, 1, 1, kSliced, 2, k1f1b, kNothing, kReplicated, kSent, kGrouped},
         {kLatent, 1, 2, 1, 2, 1, kWhole, 1, k1f1b, kAttention, kEpAware, kSent, kFused},
         {kLatent, 1, 2, 2, 2, 1, kWhole, 1, kZbH2, kNothing, kSharded, kGathered, kGrouped},
@@ -104,6 +112,7 @@ std::vector<VerifyLayout> make_layouts() {
         {kGpt, 1, 1, 1, 4, 1, kWhole, 1, kZbH2, kNothing, kReplicated, kSent, kGrouped},
         {kGpt, 2, 1, 2, 2, 1, kWhole, 1, k1f1b, kAll, kEpAware, kSent, kGrouped},
         {kGpt, 2, 1, 4, 2, 2, kSliced, 1, kInterleaved, kAttention, kSharded, kSent, kGrouped},
+        {kGpt, 1, 1, 2, 4, 2, kSliced, 1, kDualPipe, kNothing, kSharded, kSent, kGrouped},
         {kExperts, 2, 1, 1, 1, 1, kWhole, 1, k1f1b, kNothing, kReplicated, kSent, kGrouped, kSums},
         {kExperts, 2, 2, 1, 1, 1, kWhole, 1, k1f1b, kNothing, kSharded, kSent, kGrouped, kSums},
         {kExperts, 2, 2, 1, 1, 1, kWhole, 1, k1f1b, kNorm, kEpAware, kGathered, kFused, kSums},
@@ -112,6 +121,7 @@ std::vector<VerifyLayout> make_layouts() {
         {kExperts, 2, 1, 1, 2, 2, kWhole, 1, kInterleaved, kAll, kEpAware, kSent, kLoop, kSums},
         {kExperts, 2, 1, 2, 2, 2, kSliced, 1, kZbv, kNothing, kSharded, kSent, kFused, kSums},
         {kExperts, 2, 1, 2, 2, 2, kWhole, 1, kDualPipeV, kAttention, kEpAware, kSent, kGrouped, kSums},
+        {kExperts, 2, 1, 2, 2, 2, kWhole, 1, kDualPipe, kAttention, kEpAware, kSent, kGrouped, kSums},
         {kExperts, 2, 2, 2, 2, 1, kSliced, 1, kZbH2, kHalves, kSharded, kSent, kGrouped, kSums},
         {kExperts, 4, 2, 2, 1, 1, kWhole, 1, k1f1b, kNothing, kEpAware, kGathered, kLoop, kSums},
         {kExperts, 2, 4, 1, 2, 1, kWhole, 1, k1f1b, kNothing, kReplicated, kSent, kGrouped, kSums},

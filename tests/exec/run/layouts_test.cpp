@@ -68,6 +68,7 @@ TEST(DenseLayouts, a_v_has_both_ends_of_a_tied_table_on_one_rank) {
     models::Workload w = deep(dense_model());
     w.tied_embeddings = true;
     expect_same_step(w, pipeline_plan(models::ScheduleKind::kZbv));
+    expect_same_step(w, pipeline_plan(models::ScheduleKind::kDualPipe));
 }
 
 TEST(DenseLayouts, pp_of_three_stages_with_uneven_layers) {

@@ -81,9 +81,9 @@ models::Plan random_plan(Rng& rng, const models::Workload& w, bool mixture) {
     constexpr models::OptimizerSharding kOptimizers[] = {
         models::OptimizerSharding::kReplicated, models::OptimizerSharding::kSharded,
         models::OptimizerSharding::kEpAware, models::OptimizerSharding::kZero2, models::OptimizerSharding::kFsdp};
-    p.optimizer = kOptimizers[rng.below(5)];
+    p.optimizer = kOptimizers[rng.below(has_stages_twice(p.schedule) ? 3 : 5)];
     p.overlap_dp = coin() && !shards_gradients(p.optimizer), p.overlap_pp = coin();
-    if (shards_in_groups(p.optimizer) && rng.below(3) == 0) {
+    if (shards_in_groups(p.optimizer) && !has_stages_twice(p.schedule) && rng.below(3) == 0) {
         p.dp = coin() ? 4 : 2;
         p.shard_replicas = 2;
     }

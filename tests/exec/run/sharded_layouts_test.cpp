@@ -61,6 +61,9 @@ TEST(ShardedLayouts, with_tp_ep_and_recompute) {
 
 TEST(ShardedLayouts, with_pp_in_every_order) {
     for (const models::ScheduleKind schedule : models::kScheduleKinds) {
+        if (has_stages_twice(schedule)) {  // sums gradients once a step
+            continue;
+        }
         for (const models::OptimizerSharding optimizer : {kZero2, kFsdp}) {
             expect_same_step(deep(dense_model()), sharded(pipeline_plan(schedule), optimizer, 2));
             models::Plan plan = sharded(pipeline_plan(schedule), optimizer, 2, 2);

@@ -124,7 +124,8 @@ TEST(MergePairs, are_there_only_where_communication_of_experts_overlaps) {
         EXPECT_FALSE(pairs_passes(p));
         p.overlap_ep = true;
         EXPECT_EQ(pairs_passes(p),
-                  kind == models::ScheduleKind::kDualPipeV || kind == models::ScheduleKind::kInterleaved1f1b);
+                  kind == models::ScheduleKind::kDualPipeV || kind == models::ScheduleKind::kDualPipe ||
+                      kind == models::ScheduleKind::kInterleaved1f1b);
     }
     p.schedule = models::ScheduleKind::kInterleaved1f1b;
     models::Plan alone = p;

@@ -145,13 +145,12 @@ void write_pipeline_csv(const models::Inputs& inputs, const models::Plan& plan, 
         JsonWriter json(answer_stream(options));
         json.begin_object();
         write_names(json, inputs, options);
-        json.member("pipeline_csv", file).member("ranks", plan.pp).member("stages", plan.pp * plan.virtual_stages);
+        json.member("pipeline_csv", file).member("ranks", plan.pp).member("stages", order.stages);
         json.member("passes_per_rank", std::uint64_t{passes}).end_object();
         return;
     }
     std::cout << "written to " << file << ": " << counted(plan.pp, "pipeline rank") << ", "
-              << counted(plan.pp * plan.virtual_stages, "stage") << ", "
-              << counted(static_cast<int>(passes), "pass", "es")
+              << counted(order.stages, "stage") << ", " << counted(static_cast<int>(passes), "pass", "es")
               << " each at most; for torch.distributed.pipelining, format compute_only\n";
 }
 

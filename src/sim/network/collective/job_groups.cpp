@@ -10,8 +10,9 @@
 namespace auspex::network {
 namespace {
 
-bool are_pairs(const models::Layout& layout, models::GroupKind kind) {
-    return layout.pp > 1 && (kind == models::GroupKind::kNextStage || kind == models::GroupKind::kPreviousStage);
+/// Of two ranks each; where a counterpart is the rank itself groups are of one.
+bool are_pairs_of_two(const models::Layout& layout, models::GroupKind kind) {
+    return are_pairs(kind) && group_size(layout, kind) == 2;
 }
 
 }  // namespace
@@ -22,7 +23,7 @@ const std::optional<RegularGroups>& JobGroups::whole(models::GroupKind kind, int
     }
     const auto [found, is_new] = wholes_.try_emplace(std::pair(kind, stage));
     if (is_new && places_.ranks_per_block > 0) {
-        const bool pairs = are_pairs(layout_, kind);
+        const bool pairs = are_pairs_of_two(layout_, kind);
         const std::optional<models::RankFamily> family = rank_family(layout_, kind, stage);
         found->second = family ? regular_groups(*family, pairs, places_) : std::nullopt;
         if (found->second && !form_of_regular(*found->second, pairs, places_)) {
@@ -75,10 +76,10 @@ const GroupForm& JobGroups::form(models::GroupKind kind, int stage) {
     }
     const auto [found, is_new] = forms_.try_emplace(std::pair(kind, stage));
     if (is_new) {
-        const bool pairs = kind == models::GroupKind::kNextStage || kind == models::GroupKind::kPreviousStage ||
+        const bool pairs = (kind != kListedGroups && are_pairs(kind)) ||
                            (kind == kListedGroups && are_listed_pairs_[static_cast<std::size_t>(stage)]);
         if (const std::optional<RegularGroups>& regular = whole(kind, stage)) {
-            found->second = *form_of_regular(*regular, are_pairs(layout_, kind), places_);
+            found->second = *form_of_regular(*regular, are_pairs_of_two(layout_, kind), places_);
         } else {
             found->second = pairs ? form_of_pairs(all(kind, stage), fabric_) : form_of(all(kind, stage), fabric_);
         }

@@ -20,7 +20,7 @@ models::Inputs with_plan(const models::Inputs& inputs, const Candidate& plan) {
 
 double CpuFloor::kernels_s(const Candidate& plan) {
     const auto [found, is_new] = kernels_.try_emplace(
-        {plan.virtual_stages, is_v_shaped(plan.schedule), splits_backward(plan.schedule), plan.stages,
+        {plan.virtual_stages, stage_shape_of(plan.schedule), splits_backward(plan.schedule), plan.stages,
          plan.micro_batch_size, plan.optimizer, plan.dispatch, plan.expert_kernels, plan.sequence_parallel});
     if (is_new) {
         Candidate least = plan;

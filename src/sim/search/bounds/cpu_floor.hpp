@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "models/inputs.hpp"
+#include "sim/search/bounds/pass_traits.hpp"
 #include "sim/search/space/plan_space.hpp"
 
 namespace auspex::search {
@@ -20,7 +21,7 @@ class CpuFloor {
     [[nodiscard]] double actions_s(const Candidate& plan) const;
 
  private:
-    using Key = std::tuple<int, bool, bool, models::StageDeal, int, models::OptimizerSharding, models::Dispatch,
+    using Key = std::tuple<int, StageShape, bool, models::StageDeal, int, models::OptimizerSharding, models::Dispatch,
                            models::ExpertKernels, bool>;
     const models::Inputs& inputs_;
     std::map<Key, double> kernels_;

@@ -59,7 +59,7 @@ std::array<schedule::StageParameters, kParts> GridFloor::parameters_of(const Can
     const models::Workload& model = inputs_.workload;
     const models::Plan plan = plan_of(c, inputs_.plan);
     const int last = model.layers - 1;  // layers without experts come first
-    schedule::StageParameters head = schedule::head_parameters(model, plan, schedule::last_virtual_stage_of(plan));
+    schedule::StageParameters head = schedule::head_parameters(model, plan, schedule::stages_of_model(plan) - 1);
     for (int layer = model.layers; layer < model.layers_and_predictions(); ++layer) {
         head += schedule::layer_parameters(model, plan, layer);
     }
@@ -146,9 +146,8 @@ const std::vector<double>& GridFloor::messages_s(const Candidate& c) {
     const auto [found, is_new] = messages_.try_emplace({chunks_of(c), c.micro_batch_size, c.sequence_parallel});
     if (is_new) {
         const models::Plan plan = plan_with_layers(c, inputs_);
-        const int last = c.pp * c.virtual_stages - 1;
-        for (int v = 0; v <= last; ++v) {
-            const bool counts = v < last && !schedule::is_local_boundary(plan, v) &&
+        for (int v = 0; v < schedule::virtual_stages_in_all(plan); ++v) {
+            const bool counts = !schedule::is_last_part(plan, v) && !schedule::is_local_boundary(plan, v) &&
                                 leaves_node_[static_cast<std::size_t>(first_of_ends(plan, v))];
             found->second.push_back(counts ? schedule::message_bytes(inputs_.workload, plan, inputs_.stack, v) /
                                                  transport_bytes_per_s_

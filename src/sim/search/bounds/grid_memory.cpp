@@ -55,8 +55,8 @@ double GridMemory::peak_bytes(const Candidate& candidate, double enough) {
 
 const schedule::FixedBytes& GridMemory::fixed_of(const Candidate& c, int stage) {
     const auto [fixed, is_new] =
-        fixed_.try_emplace({c.virtual_stages, is_v_shaped(c.schedule), splits_backward(c.schedule), c.sequence_parallel,
-                            c.stages, c.optimizer, stage});
+        fixed_.try_emplace({c.virtual_stages, stage_shape_of(c.schedule), splits_backward(c.schedule),
+                            c.sequence_parallel, c.stages, c.optimizer, stage});
     if (is_new) {
         fixed->second =
             schedule::even_fixed_bytes(inputs_.workload, resolved(inputs_, c), inputs_.stack, layout_, stage);
@@ -65,12 +65,14 @@ const schedule::FixedBytes& GridMemory::fixed_of(const Candidate& c, int stage) 
 }
 
 double GridMemory::stage_bytes(const Candidate& c, const models::Plan& plan, int stage) {
-    // Passes gather and sum by themselves where weights and gradients are sharded; the grid's groups are the same.
-    const models::OptimizerSharding of_passes =
-        shards_gradients(c.optimizer) ? c.optimizer : models::OptimizerSharding::kReplicated;
+    // Passes gather and sum by themselves where weights and gradients are sharded, and copies of a stage exchange
+    // shards; the grid's groups are the same.
+    const models::OptimizerSharding of_passes = shards_gradients(c.optimizer) || has_stages_twice(c.schedule)
+                                                    ? c.optimizer
+                                                    : models::OptimizerSharding::kReplicated;
     const bool reduces = schedule::reduces_buckets(plan, inputs_.stack);
     const auto [effects, is_new] = effects_.try_emplace(
-        {c.virtual_stages, is_v_shaped(c.schedule), splits_backward(c.schedule), c.stages, c.micro_batch_size,
+        {c.virtual_stages, stage_shape_of(c.schedule), splits_backward(c.schedule), c.stages, c.micro_batch_size,
          c.dispatch, c.expert_kernels, c.recompute, c.sequence_parallel, of_passes, reduces, stage});
     if (is_new) {
         effects->second = schedule::pass_effects(inputs_.workload, plan, inputs_.stack, layout_, stage,

@@ -7,6 +7,7 @@
 #include "models/inputs.hpp"
 #include "schedule/memory/plan_memory.hpp"
 #include "sim/search/bounds/layer_costs.hpp"
+#include "sim/search/bounds/pass_traits.hpp"
 #include "sim/search/space/plan_space.hpp"
 
 namespace auspex::search {
@@ -23,8 +24,8 @@ class GridMemory {
     [[nodiscard]] double peak_bytes(const Candidate& plan, double enough = std::numeric_limits<double>::infinity());
 
  private:
-    using EffectsKey = std::tuple<int, bool, bool, models::StageDeal, int, models::Dispatch, models::ExpertKernels, int,
-                                  bool, models::OptimizerSharding, bool, int>;
+    using EffectsKey = std::tuple<int, StageShape, bool, models::StageDeal, int, models::Dispatch,
+                                  models::ExpertKernels, int, bool, models::OptimizerSharding, bool, int>;
     [[nodiscard]] double stage_bytes(const Candidate& candidate, const models::Plan& plan, int stage);
 
     [[nodiscard]] const schedule::FixedBytes& fixed_of(const Candidate& candidate, int stage);
@@ -33,7 +34,8 @@ class GridMemory {
     LayerCostTable& table_;
     models::Layout layout_;
     std::map<EffectsKey, schedule::PassEffects> effects_;
-    std::map<std::tuple<int, bool, bool, bool, models::StageDeal, models::OptimizerSharding, int>, schedule::FixedBytes>
+    std::map<std::tuple<int, StageShape, bool, bool, models::StageDeal, models::OptimizerSharding, int>,
+             schedule::FixedBytes>
         fixed_;
 };
 

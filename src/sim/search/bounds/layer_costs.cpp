@@ -177,9 +177,15 @@ const LayerCosts& LayerCostTable::of(const Candidate& c) {
 
 const std::vector<PartCounts>& LayerCostTable::parts_of(const Candidate& c) {
     const int stages = c.pp * c.virtual_stages;
-    const auto [found, is_new] = parts_.try_emplace({stages, c.stages});
+    const bool are_twice = has_stages_twice(c.schedule);
+    const auto [found, is_new] = parts_.try_emplace({stages, are_twice, c.stages});
     if (is_new) {
-        found->second = parts_dealt(inputs_.workload, stage_layers_of(c, inputs_));
+        std::vector<PartCounts>& parts = found->second;
+        parts = parts_dealt(inputs_.workload, stage_layers_of(c, inputs_));
+        if (are_twice) {
+            const std::vector<PartCounts> once = parts;
+            parts.insert(parts.end(), once.begin(), once.end());
+        }
     }
     return found->second;
 }

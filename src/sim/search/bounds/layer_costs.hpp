@@ -46,7 +46,8 @@ class LayerCostTable {
     using Key = std::tuple<int, int, int, int, int, models::Dispatch, models::ExpertKernels, int, bool, bool>;
     const models::Inputs& inputs_;
     std::map<Key, LayerCosts> known_;
-    std::map<std::pair<int, models::StageDeal>, std::vector<PartCounts>> parts_;  ///< by number of virtual stages
+    /// By number of virtual stages, and whether each leg of a V is the model.
+    std::map<std::tuple<int, bool, models::StageDeal>, std::vector<PartCounts>> parts_;
 };
 
 }  // namespace auspex::search

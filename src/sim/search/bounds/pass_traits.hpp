@@ -28,11 +28,17 @@ namespace auspex::search {
 /// Of overlap, what changes passes.
 [[nodiscard]] inline int overlap_of_passes(const Candidate& c) { return c.overlap & (kOverlapTp | kOverlapEp); }
 
-/// Virtual stages of a stage, whether they lie in a V, and how layers are dealt to them.
-using Chunks = std::tuple<int, bool, models::StageDeal>;
+/// How virtual stages lie: round by round, in a V, in a V of which each leg is the model.
+enum class StageShape : std::uint8_t { kRounds, kV, kTwice };
+[[nodiscard]] inline StageShape stage_shape_of(models::ScheduleKind kind) {
+    return has_stages_twice(kind) ? StageShape::kTwice : is_v_shaped(kind) ? StageShape::kV : StageShape::kRounds;
+}
+
+/// Virtual stages of a stage, how they lie, and how layers are dealt to them.
+using Chunks = std::tuple<int, StageShape, models::StageDeal>;
 /// What a stage has of layers depends on them.
 [[nodiscard]] inline Chunks chunks_of(const Candidate& c) {
-    return {c.virtual_stages, is_v_shaped(c.schedule), c.stages};
+    return {c.virtual_stages, stage_shape_of(c.schedule), c.stages};
 }
 
 /// Of the two stages at a boundary, the one whose next stage is the other.

@@ -56,12 +56,12 @@ class PassWalk {
 
     void advance(int stage, std::vector<int>& runnable) {
         Stage& own = stages_[static_cast<std::size_t>(stage)];
-        const int last = c_.pp * c_.virtual_stages - 1;
         for (; own.next < own.order.size(); ++own.next) {
             const schedule::Pass pass = own.order[own.next];
             const int v = schedule::virtual_stage_of(plan_, pass.chunk, stage);
             const bool forward = pass.is_forward(), is_apart = pass.kind == schedule::PassKind::kBackwardWeight;
-            const bool receives = !is_apart && (forward ? v > 0 : v < last);
+            const bool is_first = schedule::is_first_part(plan_, v), is_last = schedule::is_last_part(plan_, v);
+            const bool receives = !is_apart && !(forward ? is_first : is_last);
             double begin_s = own.free_s;
             if (receives) {
                 const double message_s = (forward ? arrived_ : arrived_back_)[index_of(v, pass)];
@@ -71,7 +71,7 @@ class PassWalk {
                 begin_s = std::max(begin_s, message_s);
             }
             own.free_s = begin_s + times_of(pass.kind)[static_cast<std::size_t>(v)];
-            if (!is_apart && (forward ? v < last : v > 0)) {
+            if (!is_apart && !(forward ? is_last : is_first)) {
                 send(own, pass, v, runnable);
             }
         }
@@ -133,29 +133,43 @@ double least_backward_s(const BoundTerms& terms, std::size_t v) {
                                  : std::min(terms.backward_s[v], terms.input_s[v] + terms.weight_s[v]);
 }
 
+/// Until the first micro-batch reaches a stage, from the nearer end where they begin at both.
+double before_s(const models::Plan& plan, const BoundTerms& terms, int stage) {
+    const bool comes_back = has_stages_twice(plan.schedule) && stage >= plan.pp / 2;
+    const int first = comes_back ? plan.pp : 0, before = comes_back ? plan.pp - 1 - stage : stage;
+    double sum_s = 0;
+    for (int i = first; i < first + before; ++i) {
+        const auto v = static_cast<std::size_t>(i);
+        sum_s += terms.forward_s[v] + terms.message_s[v];
+    }
+    return sum_s;
+}
+
 }  // namespace
 
 double bound_of(const Candidate& c, const BoundTerms& terms) {
-    double before_s = 0, behind_s = 0, largest_s = 0;
+    double behind_s = 0, largest_s = 0;
     const double first_optimizer_s = sum_of(terms.optimizer_s.front());
     const models::Plan plan = plan_of_passes(c);
-    const auto last = static_cast<std::size_t>(schedule::last_virtual_stage_of(plan));
     for (int stage = 0; stage < c.pp; ++stage) {
         const auto s = static_cast<std::size_t>(stage);
         double busy_s = 0;
         for (int chunk = 0; chunk < c.virtual_stages; ++chunk) {
-            const auto v = static_cast<std::size_t>(schedule::virtual_stage_of(plan, chunk, stage));
-            const double messages_s =
-                terms.blocks_messages ? (v < last ? terms.message_s[v] : 0) + (v > 0 ? terms.back_s[v - 1] : 0) : 0;
-            busy_s += (terms.forward_s[v] + least_backward_s(terms, v) + messages_s) * c.micro_batches;
+            const int number = schedule::virtual_stage_of(plan, chunk, stage);
+            const auto v = static_cast<std::size_t>(number);
+            const double next_s = schedule::is_last_part(plan, number) ? 0 : terms.message_s[v];
+            const double back_s = schedule::is_first_part(plan, number) ? 0 : terms.back_s[v - 1];
+            busy_s +=
+                (terms.forward_s[v] + least_backward_s(terms, v) + (terms.blocks_messages ? next_s + back_s : 0)) *
+                schedule::micro_batches_of(plan, chunk).count();
         }
         // The message behind the last pass is one of those that blocked.
         const double counted_s = terms.blocks_messages && stage > 0 ? terms.back_s[s - 1] : 0;
         const double own_s = sum_of(terms.optimizer_s[s]);
         const double end_s =
             splits_backward(c.schedule) ? own_s : std::max(behind_s - counted_s + first_optimizer_s, own_s);
-        largest_s = std::max(largest_s, terms.is_among_others ? busy_s + own_s : before_s + busy_s + end_s);
-        before_s += terms.forward_s[s] + terms.message_s[s];
+        largest_s =
+            std::max(largest_s, terms.is_among_others ? busy_s + own_s : before_s(plan, terms, stage) + busy_s + end_s);
         behind_s += terms.backward_s[s] + terms.back_s[s];
     }
     return largest_s * kBelow;

@@ -73,11 +73,11 @@ const GridBound::MessageTimes& GridBound::messages_of(const Candidate& c) {
     const auto [found, is_new] = messages_.try_emplace({chunks_of(c), c.micro_batch_size, c.sequence_parallel});
     if (is_new) {
         const models::Plan plan = plan_with_layers(c, inputs_);
-        const int last = c.pp * c.virtual_stages - 1;
+        const int last = schedule::virtual_stages_in_all(plan) - 1;
         schedule::Operation message;
         message.comm = schedule::CommKind::kSend;
         for (int v = 0; v < last; ++v) {
-            if (schedule::is_local_boundary(plan, v)) {
+            if (schedule::is_last_part(plan, v) || schedule::is_local_boundary(plan, v)) {
                 found->second.next_s.push_back(0);
                 found->second.back_s.push_back(0);
                 continue;

@@ -21,7 +21,8 @@ models::Plan plan_of(const Candidate& c, const models::Plan& base) {
     }
     // The base's groups where they divide the candidate's replicas, else all of these together.
     const std::int64_t dense = std::int64_t{c.dp} * c.ep * c.etp / c.tp;
-    if (!shards_in_groups(c.optimizer) || c.dp % base.shard_replicas != 0 || dense % base.shard_replicas != 0) {
+    if (!shards_in_groups(c.optimizer) || has_stages_twice(c.schedule) || c.dp % base.shard_replicas != 0 ||
+        dense % base.shard_replicas != 0) {
         plan.shard_replicas = 1;
     }
     plan.dispatch = c.dispatch;
@@ -65,8 +66,9 @@ models::StageDeal named_deal(const models::Plan& plan, const models::Workload& w
 }
 
 std::vector<int> stage_layers_of(const Candidate& c, const models::Inputs& inputs) {
-    return c.stages == models::StageDeal::kList ? inputs.plan.stage_layers
-                                                : layers_dealt(inputs.workload, c.stages, c.pp * c.virtual_stages);
+    return c.stages == models::StageDeal::kList
+               ? inputs.plan.stage_layers
+               : layers_dealt(inputs.workload, c.stages, stages_of_model(c.schedule, c.pp, c.virtual_stages));
 }
 
 }  // namespace auspex::search

@@ -105,6 +105,8 @@ PlanSpace::PlanSpace(const models::Inputs& inputs, const SpaceRequest& request) 
     optimizers_ = choices("optimizer", base.optimizer, stack.offers_optimizers, kOptimizers);
     dispatches_ = choices("dispatch", base.dispatch, stack.offers_dispatches, kDispatches);
     kernels_ = choices("expert_kernels", base.expert_kernels, stack.offers_expert_kernels, kKernels);
+    std::ranges::copy_if(optimizers_, std::back_inserter(once_a_step_),
+                         [](models::OptimizerSharding kind) { return !shards_gradients(kind); });
     schedules_ = choices("schedule", base.schedule, stack.offers_schedules, kSchedules);
     const int heads = std::gcd(model.heads, model.kv_heads), experts = std::max(1, model.num_experts);
     for (const int pp : values("pp", base.pp, divisors(request.tiles, model.layers))) {
@@ -219,7 +221,7 @@ void PlanSpace::add_shape(const Candidate& c) {
 
 void PlanSpace::add_if_bound(Candidate c) {
     std::vector<models::OptimizerSharding> bound;
-    for (const models::OptimizerSharding optimizer : optimizers_) {
+    for (const models::OptimizerSharding optimizer : has_stages_twice(c.schedule) ? once_a_step_ : optimizers_) {
         c.optimizer = optimizer;
         Candidate most = c;  // a shape has every set of overlaps with each of its optimizers: all have to run
         for (const std::uint8_t overlap : overlaps(c)) {
@@ -275,7 +277,9 @@ std::vector<bool> PlanSpace::sequence_parallels(const Candidate& c) const {
 }
 
 const std::vector<models::OptimizerSharding>& PlanSpace::optimizers_of(std::size_t shape) const {
-    return bound_optimizers_.empty() ? optimizers_ : bound_optimizers_[shape];
+    return !bound_optimizers_.empty()                  ? bound_optimizers_[shape]
+           : has_stages_twice(shapes_[shape].schedule) ? once_a_step_
+                                                       : optimizers_;
 }
 
 std::uint64_t PlanSpace::count_of(std::size_t shape) const {

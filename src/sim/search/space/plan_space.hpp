@@ -39,7 +39,7 @@ struct SpaceRequest {
 /// `where` leaves, and none that leaves a stage without layers; every set of recomputed modules; what the
 /// stack offers of schedules, optimizers, dispatches and expert kernels; overlap of every set of streams that it can
 /// overlap and that exist; sequence parallelism where tp > 1; kRankOrders where they differ. dp follows. Placement does
-/// not vary. Layers that the base plan lists are kept, with pp * virtual_stages of their number.
+/// not vary. Layers that the base plan lists are kept, with as many stages.
 class PlanSpace {
  public:
     /// The inputs must outlive it.
@@ -78,7 +78,7 @@ class PlanSpace {
     void add_schedules(Candidate candidate);
     bool add_if_possible(const Candidate& candidate);
     void add_deals(Candidate candidate);
-    [[nodiscard]] const std::vector<models::StageDeal>& deals(int virtual_stages);
+    [[nodiscard]] const std::vector<models::StageDeal>& deals(int stages_of_model);
     void add_shape(const Candidate& candidate);
     /// Of a machine of CPU cores, with the optimizers that the trainer's ranks have there.
     void add_if_bound(Candidate candidate);
@@ -86,6 +86,7 @@ class PlanSpace {
     const models::Inputs& inputs_;
     SpaceRequest request_;
     std::vector<models::OptimizerSharding> optimizers_;
+    std::vector<models::OptimizerSharding> once_a_step_;  ///< of them, those that sum gradients once a step
     std::vector<models::ScheduleKind> schedules_;
     std::vector<models::Dispatch> dispatches_;
     std::vector<models::ExpertKernels> kernels_;

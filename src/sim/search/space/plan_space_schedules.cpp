@@ -39,26 +39,31 @@ void PlanSpace::add_schedules(Candidate c) {
 bool PlanSpace::add_if_possible(const Candidate& c) {
     const bool is_v = is_v_shaped(c.schedule), has_chunks = c.virtual_stages > 1;
     const bool fits = misfit_of(c.schedule, {c.pp, c.micro_batches, c.virtual_stages}).field.empty() &&
-                      (!has_chunks || c.pp * c.virtual_stages <= inputs_.workload.layers);
+                      (!has_chunks || stages_of_model(c.schedule, c.pp, c.virtual_stages) <= inputs_.workload.layers);
     const char* const why =
-        is_v ? "zbv, v-half, v-min and dualpipev need pp > 1, micro-batches that fill the V, and a layer for each chunk"
-             : "interleaved-1f1b needs pp > 1, micro_batches a multiple of pp, and a layer for each chunk";
-    if (reject_if(!fits, why)) {
+        has_stages_twice(c.schedule)
+            ? "dualpipe needs an even pp, an even number of micro-batches, 2 pp or more, and a layer for each stage"
+        : is_v
+            ? "zbv, v-half, v-min and dualpipev need pp > 1, micro-batches that fill the V, and a layer for each chunk"
+            : "interleaved-1f1b needs pp > 1, micro_batches a multiple of pp, and a layer for each chunk";
+    const bool are_twice = has_stages_twice(c.schedule);
+    if (reject_if(!fits, why) || reject_if(are_twice && (once_a_step_.empty() || inputs_.plan.post_validation),
+                                           "dualpipe has no zero-2, no fsdp and no post_validation")) {
         return false;
     }
     add_deals(c);
     return true;
 }
 
-const std::vector<models::StageDeal>& PlanSpace::deals(int virtual_stages) {
+const std::vector<models::StageDeal>& PlanSpace::deals(int stages_of_model) {
     using models::StageDeal;
     const models::Plan& base = inputs_.plan;
-    const auto [found, is_new] = deals_.try_emplace(virtual_stages);
+    const auto [found, is_new] = deals_.try_emplace(stages_of_model);
     if (!is_new) {
         return found->second;
     }
     if (base.stages == StageDeal::kList) {
-        if (static_cast<int>(base.stage_layers.size()) == virtual_stages) {
+        if (static_cast<int>(base.stage_layers.size()) == stages_of_model) {
             found->second = {StageDeal::kList};
         }
     } else if (!is_free("stages")) {
@@ -69,7 +74,7 @@ const std::vector<models::StageDeal>& PlanSpace::deals(int virtual_stages) {
         std::ranges::stable_partition(named, [&](StageDeal deal) { return leave_deal(request_.where, deal); });
         std::set<std::vector<int>> known;
         for (const StageDeal deal : named) {
-            const std::vector<int> layers = layers_dealt(inputs_.workload, deal, virtual_stages);
+            const std::vector<int> layers = layers_dealt(inputs_.workload, deal, stages_of_model);
             if (std::ranges::find(layers, 0) == layers.end() && known.insert(layers).second) {
                 found->second.push_back(deal);
             }
@@ -79,7 +84,7 @@ const std::vector<models::StageDeal>& PlanSpace::deals(int virtual_stages) {
 }
 
 models::StageDeal PlanSpace::deal_of(const models::Plan& plan) const {
-    const int stages = plan.pp * plan.virtual_stages;
+    const int stages = stages_of_model(plan.schedule, plan.pp, plan.virtual_stages);
     const auto known = deals_.find(stages);
     if (plan.stages != models::StageDeal::kList && known != deals_.end()) {
         const std::vector<int> layers = layers_dealt(inputs_.workload, plan.stages, stages);
@@ -93,7 +98,7 @@ models::StageDeal PlanSpace::deal_of(const models::Plan& plan) const {
 }
 
 void PlanSpace::add_deals(Candidate c) {
-    const std::vector<models::StageDeal>& all = deals(c.pp * c.virtual_stages);
+    const std::vector<models::StageDeal>& all = deals(stages_of_model(c.schedule, c.pp, c.virtual_stages));
     const bool is_listed = inputs_.plan.stages == models::StageDeal::kList;
     reject_if(all.empty(), is_listed ? "stages lists the layers of another number of stages than pp * virtual_stages"
                                      : "there are fewer layers than pp * virtual_stages");

@@ -37,6 +37,13 @@ inline models::Plan plan_of(int pp, int dp, int ep, int tp, models::OptimizerSha
     return p;
 }
 
+/// With each stage on two ranks.
+inline models::Plan twice(models::Plan p) {
+    p.schedule = models::ScheduleKind::kDualPipe;
+    p.virtual_stages = 2, p.micro_batches = 4;
+    return p;
+}
+
 /// Grids of up to eight ranks with every way to shard the optimizer.
 inline std::vector<models::Plan> layouts() {
     std::vector<models::Plan> plans;
@@ -50,6 +57,8 @@ inline std::vector<models::Plan> layouts() {
         plans.push_back(plan_of(1, 2, 2, 2, optimizer));
         plans.push_back(plan_of(2, 2, 2, 1, optimizer));
         plans.back().rank_order = {models::Axis::kPp, models::Axis::kDp, models::Axis::kEp, models::Axis::kTp};
+        plans.push_back(twice(plan_of(2, 3, 1, 1, optimizer)));
+        plans.push_back(twice(plan_of(2, 1, 2, 2, optimizer)));
     }
     return plans;
 }
@@ -73,7 +82,8 @@ inline std::vector<models::Plan> layouts_and_sharded() {
 inline std::string words_of(const models::Plan& p) {
     return "pp " + std::to_string(p.pp) + " dp " + std::to_string(p.dp) + " ep " + std::to_string(p.ep) + " tp " +
            std::to_string(p.tp) + " " + to_string(p.optimizer) +
-           (p.shard_replicas > 1 ? " in " + std::to_string(p.shard_replicas) + " groups" : "");
+           (p.shard_replicas > 1 ? " in " + std::to_string(p.shard_replicas) + " groups" : "") + " " +
+           to_string(p.schedule);
 }
 
 template <class P>

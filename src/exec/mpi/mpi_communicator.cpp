@@ -16,8 +16,6 @@
 namespace auspex::exec {
 namespace {
 
-using models::kGroupKinds;
-
 std::size_t index_of(models::GroupKind kind) { return static_cast<std::size_t>(kind); }
 
 /// What MPI returns where it does not end the program.
@@ -378,7 +376,7 @@ class MpiCommunicator : public RoundCommunicator {
     int next_ = 0, previous_ = 0, mirror_ = 0;
     bool is_one_node_ = false;
     MPI_Comm messages_ = MPI_COMM_NULL, plain_ = MPI_COMM_NULL;
-    std::array<GroupComm, kGroupKinds> groups_{};
+    std::array<GroupComm, models::kGroupKinds> groups_{};
     std::list<Outgoing> outgoing_;
     std::list<ExpectedMessage> expected_;
     std::size_t held_ = 0, peak_ = 0;

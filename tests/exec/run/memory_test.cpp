@@ -170,7 +170,7 @@ void check_random_runs(bool mixture) {
         Rng rng(seed);
         models::Workload w = random_model(rng, mixture);
         models::Plan p = random_plan(rng, w, mixture);
-        w.global_aux_loss = w.global_aux_loss && !is_v_shaped(p.schedule);
+        w.global_aux_loss = w.global_aux_loss && (!is_v_shaped(p.schedule) || has_stages_twice(p.schedule));
         w.tied_embeddings = w.tied_embeddings && (p.pp == 1 || !shards_gradients(p.optimizer));
         const bool uneven = mixture && rng.below(2) == 1;
         Rng others = rng;  // leaves what is drawn behind as it was

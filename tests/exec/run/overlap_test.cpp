@@ -78,10 +78,13 @@ TEST(OverlappedReduction, of_a_table_that_embeds_and_predicts) {
     models::Plan plan = single_plan();
     plan.dp = 2;
     expect_the_flat_step(w, plan);
-    plan = pipeline_plan(models::ScheduleKind::kZbv);
-    plan.dp = 2;
-    plan.optimizer = models::OptimizerSharding::kSharded;
-    expect_the_flat_step(w, plan);
+    // Both ends of the model on one rank; with dualpipe on two, each with a half of the batch.
+    for (const models::ScheduleKind schedule : {models::ScheduleKind::kZbv, models::ScheduleKind::kDualPipe}) {
+        plan = pipeline_plan(schedule);
+        plan.dp = 2;
+        plan.optimizer = models::OptimizerSharding::kSharded;
+        expect_the_flat_step(w, plan);
+    }
 }
 
 /// Learned positions lie beside the table and are in its bucket, on the first of one stage and of two.

@@ -83,6 +83,12 @@ models::Plan plan_of(int pp, int dp, int ep, int tp) {
     return plan;
 }
 
+models::Plan dualpipe_plan() {
+    models::Plan plan = plan_of(2, 1, 1, 1);
+    plan.schedule = models::ScheduleKind::kDualPipe, plan.virtual_stages = 2;
+    return plan;
+}
+
 /// Several grids, and everything that a grid may be cut by.
 std::vector<models::Plan> layouts() {
     std::vector<models::Plan> plans{plan_of(2, 1, 1, 1), plan_of(1, 2, 1, 1), plan_of(1, 1, 2, 1),
@@ -102,6 +108,7 @@ std::vector<models::Plan> layouts() {
     add_sharded(plan_of(1, 2, 2, 1), models::OptimizerSharding::kFsdp, 1);
     plans.back().reshard_after_forward = false;
     add_sharded(plan_of(1, 2, 2, 2), models::OptimizerSharding::kZero2, 2);
+    plans.push_back(dualpipe_plan());
     return plans;
 }
 
@@ -144,7 +151,7 @@ TEST_F(Trainer, every_layout_gives_the_losses_of_one_rank_where_its_choices_are_
 }
 
 TEST_F(Trainer, a_resumed_run_goes_on_to_the_bit) {
-    std::vector<models::Plan> plans{plan_of(2, 1, 2, 1)};
+    std::vector<models::Plan> plans{plan_of(2, 1, 2, 1), dualpipe_plan()};
     for (const models::OptimizerSharding optimizer :
          {models::OptimizerSharding::kZero2, models::OptimizerSharding::kFsdp}) {
         plans.push_back(plan_of(2, 2, 1, 1));

@@ -82,7 +82,8 @@ template <class P>
 void fill_gradients(exec::Rank<P>& rank) {
     const models::Plan& plan = rank.plan();
     for_each_element(rank.table, [&](bool is_expert, std::size_t flat, std::size_t whole, const exec::Parameter& p) {
-        const double parts = (is_expert ? plan.dp : plan.dp * plan.ep) * (p.summed_over_tp ? plan.tp : 1);
+        const double parts = (is_expert ? plan.dp : plan.dp * plan.ep) * (p.summed_over_tp ? plan.tp : 1) *
+                             (has_stages_twice(plan.schedule) ? 2 : 1);
         (is_expert ? rank.weights.experts_gradient : rank.weights.dense_gradient)[flat] =
             exec::stored<typename P::Gradient>(number_of(p.name, whole, 0) / parts);
     });

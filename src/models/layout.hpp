@@ -29,6 +29,7 @@ enum class GroupKind : std::uint8_t {
     kWorld,          ///< every rank
     kNextStage,      ///< a rank and its counterpart in the next stage (wrapping round): pipeline messages forward
     kPreviousStage,
+    kRank,  ///< a rank by itself: copies to its host and back
 };
 
 /// A plan over tiles. Ranks are 0..tiles-1 in the order of plan.rank_order; rank r sits on tile r % node.tiles of the

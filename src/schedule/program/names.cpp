@@ -67,7 +67,10 @@ constexpr std::array<const char*, static_cast<std::size_t>(OpKind::kCount)> kOpN
                                                                                      "prediction_input",
                                                                                      "router_bias_update",
                                                                                      "world_all_reduce",
-                                                                                     "step_host"};
+                                                                                     "step_host",
+                                                                                     "activations_to_host",
+                                                                                     "activations_from_host",
+                                                                                     "host_copy_wait"};
 
 }  // namespace
 
@@ -77,7 +80,8 @@ const char* to_string(OpKind kind) {
 }
 
 const char* to_string(Stream stream) {
-    static constexpr std::array<const char*, kStreamCount> kNames{"compute", "tp", "ep", "dp", "pp", "cp"};
+    static constexpr std::array<const char*, kStreamCount> kNames{"compute", "tp", "ep",      "dp",
+                                                                  "pp",      "cp", "to_host", "from_host"};
     return kNames[static_cast<std::size_t>(stream)];
 }
 
@@ -94,7 +98,7 @@ const char* to_string(BlockKind kind) {
 }
 
 const char* to_string(models::GroupKind kind) {
-    static constexpr std::array<const char*, 17> kNames{"tp",
+    static constexpr std::array<const char*, 18> kNames{"tp",
                                                         "cp",
                                                         "cp_all_to_all",
                                                         "cp_ring",
@@ -110,14 +114,15 @@ const char* to_string(models::GroupKind kind) {
                                                         "stage",
                                                         "world",
                                                         "next_stage",
-                                                        "previous_stage"};
+                                                        "previous_stage",
+                                                        "rank"};
     return kNames[static_cast<std::size_t>(kind)];
 }
 
 const char* to_string(CommKind kind) {
-    static constexpr std::array<const char*, 12> kNames{"none",       "all_reduce",    "reduce_scatter",  "all_gather",
-                                                        "all_to_all", "broadcast",     "barrier",         "send",
-                                                        "receive",    "rows_to_nodes", "rows_from_nodes", "shift"};
+    static constexpr std::array<const char*, 14> kNames{
+        "none", "all_reduce", "reduce_scatter", "all_gather",      "all_to_all", "broadcast", "barrier",
+        "send", "receive",    "rows_to_nodes",  "rows_from_nodes", "shift",      "to_host",   "from_host"};
     return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -101,8 +101,6 @@ void check_choices(Findings& found, const models::Workload& w, const models::Pla
               "an update before the norm of all gradients is not bound");
     found.add(p.dispatch == models::Dispatch::kHierarchical && p.ep > 1, OpKind::kTokenCommunication,
               "hierarchical dispatch is not bound");
-    found.add(p.offload_layers > 0, OpKind::kActivationsToHost,
-              "activations that wait in host memory (offload_layers) are not bound");
     const std::string beside = " beside compute is not bound";
     found.add(tied_copy_parameters(w, p) > 0 && sums_in_passes(p, stack), OpKind::kTiedEmbeddingAllReduce,
               "tied embeddings on two stages are not bound where gradients are summed in buckets");
@@ -125,9 +123,6 @@ bool is_bound(const Operation& op, const Block& block) {
     switch (op.kind) {
         case OpKind::kPredictionInput:
         case OpKind::kRouterBiasUpdate:
-        case OpKind::kActivationsToHost:
-        case OpKind::kActivationsFromHost:
-        case OpKind::kHostCopyWait:
         case OpKind::kCount: return false;
         case OpKind::kTiedEmbeddingAllReduce: return block.kind == BlockKind::kOptimizer;
         case OpKind::kEmbedding:
@@ -186,7 +181,10 @@ bool is_bound(const Operation& op, const Block& block) {
         case OpKind::kParameterGatherExperts:
         case OpKind::kParameterGatherDense:
         case OpKind::kWorldAllReduce:
-        case OpKind::kStepHost: return true;
+        case OpKind::kStepHost:
+        case OpKind::kActivationsToHost:
+        case OpKind::kActivationsFromHost:
+        case OpKind::kHostCopyWait: return true;
     }
     return false;
 }

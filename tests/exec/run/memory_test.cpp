@@ -30,7 +30,8 @@ std::string text_of(const RunInputs& run, int rank, const schedule::RankMemory& 
            (p.cp > 1 ? " cp " + std::to_string(p.cp) + " " + to_string(p.context) : "") +
            (run.workload.qk_norm ? " qk-norm" : "") + " " + to_string(p.optimizer) + " of " +
            std::to_string(p.shard_replicas) + (p.reshard_after_forward ? "" : " kept") + " ahead " +
-           std::to_string(p.prefetch) + recomputed_words(p) + " " + to_string(p.schedule) + " " +
+           std::to_string(p.prefetch) + recomputed_words(p) +
+           (p.offload_layers > 0 ? " offloads " + std::to_string(p.offload_layers) : "") + " " + to_string(p.schedule) + " " +
            to_string(p.dispatch) + " " + to_string(p.expert_kernels) + ", rank " + std::to_string(rank) +
            ": predicted to peak in " + to_string(block.kind) + " at " +
            schedule::operation_name(operation_name_index(op.kind, op.phase)) + " of layer " + std::to_string(op.layer);
@@ -78,6 +79,7 @@ models::Plan random_plan(Rng& rng, const models::Workload& w, bool mixture) {
         p.micro_batches = 4;
     }
     testing_plans::draw_recompute(rng, w, p);
+    p.offload_layers = rng.below(3) == 0 ? 1 + static_cast<int>(rng.below(3)) : 0;
     constexpr models::OptimizerSharding kOptimizers[] = {
         models::OptimizerSharding::kReplicated, models::OptimizerSharding::kSharded,
         models::OptimizerSharding::kEpAware, models::OptimizerSharding::kZero2, models::OptimizerSharding::kFsdp};

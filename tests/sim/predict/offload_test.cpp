@@ -15,7 +15,7 @@ constexpr double kUnlimited = 1e30;
 /// Llama 3 70B with all but the last layer of a stage of so many offloaded, on DGX H100: tp 8, nothing recomputed.
 models::Inputs llama(int stages = 1) {
     using testing_plans::document;
-    models::Inputs inputs = models::load_inputs(document("machines", "dgx-h100"), document("stacks", "megatron-core"),
+    models::Inputs inputs = models::load_inputs(document("machines", "dgx-h100"), document("stacks", "bare"),
                                                 document("workloads", "llama3-70b"), document("plans", "llama3-70b"));
     make_quiet(inputs);
     inputs.workload.layers = 8 * stages;
@@ -78,7 +78,7 @@ TEST(OffloadStep, is_bound_by_the_link_where_copies_are_slower_than_compute) {
         }
         set_host_links(inputs, 1e8);
         const SimulatedStep slow = folded(inputs, 0);
-        EXPECT_GT(loss_s(slow, schedule::Loss::kExposedHost), 0.9 * to_seconds(slow.step)) << stages;
+        EXPECT_GT(loss_s(slow, schedule::Loss::kExposedHost), 0.85 * to_seconds(slow.step)) << stages;
     }
 }
 
@@ -89,8 +89,10 @@ TEST(OffloadStep, hides_copies_that_are_faster_than_a_layer) {
     const double kept = testing_steps::step_s(without(inputs));
     EXPECT_NEAR(testing_steps::step_s(inputs), kept, 1e-3 * kept);
     EXPECT_NEAR(loss_s(folded(inputs, 0), schedule::Loss::kExposedHost), 0, 1e-3 * kept);
-    inputs.plan.offload_layers = 8;  // nothing hides the last one's
-    EXPECT_GT(testing_steps::step_s(inputs), kept);
+    models::Inputs all = llama(2);  // in front of the second stage nothing hides the last layer's
+    set_host_links(all, 1e12);
+    all.plan.offload_layers = 8;
+    EXPECT_GT(testing_steps::step_s(all), testing_steps::step_s(without(all)) * 1.001);
 }
 
 // Two tiles of a card share its link: half the rate for each.

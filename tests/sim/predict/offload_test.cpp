@@ -78,7 +78,7 @@ TEST(OffloadStep, is_bound_by_the_link_where_copies_are_slower_than_compute) {
         }
         set_host_links(inputs, 1e8);
         const SimulatedStep slow = folded(inputs, 0);
-        EXPECT_GT(loss_s(slow, schedule::Loss::kExposedHost), 0.85 * to_seconds(slow.step)) << stages;
+        EXPECT_GT(loss_s(slow, schedule::Loss::kExposedHost), 0.75 * to_seconds(slow.step)) << stages;
     }
 }
 
@@ -90,9 +90,11 @@ TEST(OffloadStep, hides_copies_that_are_faster_than_a_layer) {
     EXPECT_NEAR(testing_steps::step_s(inputs), kept, 1e-3 * kept);
     EXPECT_NEAR(loss_s(folded(inputs, 0), schedule::Loss::kExposedHost), 0, 1e-3 * kept);
     models::Inputs all = llama(2);  // in front of the second stage nothing hides the last layer's
+    all.plan.micro_batches = 16;
     set_host_links(all, 1e12);
+    const double seven_s = loss_s(folded(all, 0), schedule::Loss::kExposedHost);
     all.plan.offload_layers = 8;
-    EXPECT_GT(testing_steps::step_s(all), testing_steps::step_s(without(all)) * 1.001);
+    EXPECT_GT(loss_s(folded(all, 0), schedule::Loss::kExposedHost), seven_s + 1e-3);
 }
 
 // Two tiles of a card share its link: half the rate for each.

@@ -39,6 +39,10 @@ class SettingsWriter {
     }
     /// Refuses what no framework here has words for: post_validation.
     void require_validation() const { require(!plan_.post_validation, "post_validation", "true", "false"); }
+    /// Refuses activations in host memory.
+    void require_kept_on_device() const {
+        require(plan_.offload_layers == 0, "offload_layers", std::to_string(plan_.offload_layers), "0");
+    }
     /// True where whole layers are recomputed, false where nothing is; refuses what lies between, parts and some
     /// layers.
     [[nodiscard]] bool recomputes_layers() const {

@@ -69,6 +69,7 @@ Family family_of(const Layout& layout, GroupKind kind) {
         case GroupKind::kExpertShard: return blocked(ranks, layout.ep * layout.etp, layout.dp / layout.shard_replicas);
         case GroupKind::kShardReplicas: return strided(ranks, ranks / layout.shard_replicas);
         case GroupKind::kStage: return strided(ranks, 1);
+        case GroupKind::kRank: return blocked(ranks, 1, 1);
         case GroupKind::kWorld:
         case GroupKind::kNextStage:
         case GroupKind::kPreviousStage:

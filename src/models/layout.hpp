@@ -30,8 +30,9 @@ enum class GroupKind : std::uint8_t {
     kNextStage,      ///< a rank and its counterpart in the next stage (wrapping round): pipeline messages forward
     kPreviousStage,
     kMirrorStage,  ///< a rank and its counterpart in stage pp - 1 - s, which has the same parts of the model (dualpipe)
+    kRank,         ///< a rank by itself: copies to its host and back
 };
-inline constexpr std::size_t kGroupKinds = static_cast<std::size_t>(GroupKind::kMirrorStage) + 1;
+inline constexpr std::size_t kGroupKinds = static_cast<std::size_t>(GroupKind::kRank) + 1;
 /// Of a rank and its counterpart in another stage; the others lie in one stage, or are the world.
 [[nodiscard]] constexpr bool are_pairs(GroupKind kind) {
     return kind == GroupKind::kNextStage || kind == GroupKind::kPreviousStage || kind == GroupKind::kMirrorStage;

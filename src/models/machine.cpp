@@ -92,7 +92,8 @@ void read_tile(Section in, Tile& tile) {
                            "kernel_launch",
                            "speed_sigma",
                            "speed_worst",
-                           "collective_compute_share"});
+                           "collective_compute_share",
+                           "host_copy_compute_share"});
     tile.name = read_text(in.value(), "name");
     tile.peak_bf16_flop_per_s = in.flop_rate("peak_bf16");
     tile.gemm_bf16_flop_per_s = in.flop_rate("gemm_bf16");
@@ -117,6 +118,9 @@ void read_tile(Section in, Tile& tile) {
     tile.speed_sigma = in.number("speed_sigma", 0, 0.5);
     tile.speed_worst = in.number("speed_worst", kMinFraction, 1);
     tile.collective_compute_share = in.number("collective_compute_share", 0, 0.9);
+    if (in.value().find("host_copy_compute_share")) {
+        tile.host_copy_compute_share = in.number("host_copy_compute_share", 0, 0.9);
+    }
     if (tile.reserved_bytes >= tile.hbm_bytes) {
         in.value().at("reserved").fail("less than hbm_capacity, " + format_quantity(tile.hbm_bytes, Dimension::kBytes));
     }
@@ -179,11 +183,29 @@ void read_scale_up(Section& in, Node& node) {
     node.scale_up_latency_s = in.latency("scale_up_latency");
 }
 
+/// A total that somebody states; 0 when the file has none. No step depends on it, so it joins no list of constants.
+double read_stated_total(const JsonValue& section, std::string_view key, Dimension dimension) {
+    const auto total = section.find(key);
+    if (!total) {
+        return 0;
+    }
+    if (!total->is_object()) {
+        total->fail("an object with value, source and kind: a stated total needs who states it");
+    }
+    std::vector<Constant> unused;
+    const double value = read_constant(section, key, dimension, 1, kMaxTotal, kRole, unused);
+    if (dimension == Dimension::kNone && value != std::floor(value)) {
+        total->at("value").fail("a whole number");
+    }
+    return value;
+}
+
 void read_node(Section in, Node& node, std::vector<Constant>& constants) {
     in.value().allow_only({"tiles", "tiles_per_card", "sockets", "scale_up", "pair_bandwidth",
                            "pair_bandwidth_both_ways", "mesh_links", "mesh_bandwidth", "mesh_bandwidth_both_ways",
                            "switch_bandwidth", "scale_up_latency", "pcie_bandwidth", "pcie_bandwidth_both_ways",
-                           "socket_bandwidth_out", "socket_bandwidth_in", "host_memory_bandwidth", "nic"});
+                           "socket_bandwidth_out", "socket_bandwidth_in", "host_copy_latency", "host_memory",
+                           "host_memory_bandwidth", "nic"});
     node.tiles = in.count("tiles", kMaxTiles);
     node.tiles_per_card = in.count("tiles_per_card", kMaxTiles);
     node.sockets = in.count("sockets", kMaxTiles);
@@ -200,6 +222,9 @@ void read_node(Section in, Node& node, std::vector<Constant>& constants) {
     node.pcie_both_bytes_per_s = read_both_ways(in, "pcie_bandwidth_both_ways");
     node.socket_out_bytes_per_s = in.byte_rate("socket_bandwidth_out");
     node.socket_in_bytes_per_s = in.byte_rate("socket_bandwidth_in");
+    node.host_copy_latency_s =
+        in.value().find("host_copy_latency") ? in.latency("host_copy_latency") : node.scale_up_latency_s;
+    node.host_memory_bytes = read_stated_total(in.value(), "host_memory", Dimension::kBytes);
     const Section nic(in.value().at("nic"), constants);
     if (nic.value().at("attachment").as_one_of({"host", "device"}) == 0) {
         node.nic_attachment = NicAttachment::kHost;
@@ -258,23 +283,6 @@ void read_tree(Section& in, FabricRecipe& fabric) {
         fabric.routing =
             routing->as_one_of({"minimal", "adaptive"}) == 0 ? RoutingKind::kMinimal : RoutingKind::kAdaptive;
     }
-}
-
-/// One stated total; 0 when the file has none. No prediction depends on it, so it joins no list of constants.
-double read_stated_total(const JsonValue& section, std::string_view key, Dimension dimension) {
-    const auto total = section.find(key);
-    if (!total) {
-        return 0;
-    }
-    if (!total->is_object()) {
-        total->fail("an object with value, source and kind: a stated total needs who states it");
-    }
-    std::vector<Constant> unused;
-    const double value = read_constant(section, key, dimension, 1, kMaxTotal, kRole, unused);
-    if (dimension == Dimension::kNone && value != std::floor(value)) {
-        total->at("value").fail("a whole number");
-    }
-    return value;
 }
 
 void read_stated(const JsonValue& section, FabricRecipe& fabric) {

@@ -32,6 +32,7 @@ struct Tile {
     double speed_sigma = 0;    ///< persistent spread of compute rate over the fleet, standard deviation over median
     double speed_worst = 0.5;  ///< slowest tile over median: the spread is cut there
     double collective_compute_share = 0;  ///< share of compute that an active collective takes from the same tile
+    double host_copy_compute_share = 0;   ///< share of compute that copies to the host or back take while they run
 };
 
 enum class ScaleUpKind { kMeshOfPairs, kSwitch };  ///< cards joined all-to-all by links, or every tile to one switch
@@ -53,8 +54,11 @@ struct Node {
                                          ///< together, whatever the links; 0: each direction has its own
     double switch_bytes_per_s = 0;       ///< kSwitch: one tile's port
     double scale_up_latency_s = 0;       ///< one message between two tiles of the node
-    double pcie_bytes_per_s = 0;         ///< card to host
+    double pcie_bytes_per_s = 0;         ///< card to host, whatever the link: PCIe, Infinity Fabric, NVLink-C2C
     double pcie_both_bytes_per_s = 0;    ///< the same, both directions together; 0: each has its own
+    double host_copy_latency_s = 0;      ///< from the start of a copy to the host, or back, to its first byte; where
+                                         ///< the file does not say, scale_up_latency_s
+    double host_memory_bytes = 0;        ///< of the node; 0: not stated
     double socket_out_bytes_per_s = 0;   ///< all cards of one socket to its host memory and NICs, in sum
     double socket_in_bytes_per_s = 0;    ///< and back
     double host_memory_bytes_per_s = 0;  ///< NicAttachment::kHost: memory of one socket, reads and writes in sum

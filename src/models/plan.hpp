@@ -81,6 +81,9 @@ struct Plan {
     bool post_validation = false;  ///< the optimizer's update waits for no other stage (arXiv:2401.10241, section 4)
     Recompute recompute;
     int recompute_layers = 0;  ///< of a virtual stage, the first, `recompute` holds for; 0: for all of them
+    /// Of a virtual stage, the first, whose saved activations wait in host memory between the passes; more than it has:
+    /// all of them.
+    int offload_layers = 0;
     std::string precision = "bf16";
     Fp8 fp8 = Fp8::kNone;       ///< operands of products with weights, but for router and LM head
     double weight_bytes = 2;    ///< of a parameter, by precision

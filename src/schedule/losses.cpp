@@ -30,6 +30,7 @@ constexpr std::array<LossText, kLossCount> kLosses{{
     {"exposed_pp", "Pipeline messages (activations and gradients passed between stages) that no compute hides."},
     {"exposed_cp",
      "Context-parallel communication (parts of one long sequence exchanged between tiles) that no compute hides."},
+    {"exposed_host", "Copies of saved activations to the host's memory and back that no compute hides."},
     {"optimizer",
      "The weight update itself: reading gradients and moments and writing new weights, after the backward pass."},
     {"imbalance", "Waiting for the tile whose experts received more tokens than the others'."},

@@ -19,12 +19,13 @@ enum class Loss : std::uint8_t {
     kExposedDp,
     kExposedPp,
     kExposedCp,
+    kExposedHost,
     kOptimizer,
     kImbalance,
     kJitter,
     kWaiting
 };
-inline constexpr std::size_t kLossCount = 12;
+inline constexpr std::size_t kLossCount = 13;
 /// "useful_compute", "recompute", "bubble", "exposed_tp", … in the order of the enum.
 [[nodiscard]] const char* to_string(Loss loss);
 /// One sentence for a reader who has never seen the tool.

@@ -49,6 +49,9 @@ Change recompute(bool norm, bool attention, bool expert) {
         p.recompute.norm = norm, p.recompute.attention = attention, p.recompute.expert = expert;
     };
 }
+Change offload(int layers) {
+    return [=](models::Workload&, models::Plan& p) { p.offload_layers = layers; };
+}
 /// Sequences of which each rank has a part from both ends.
 Change cp(int n, models::ContextParallel how, int all_to_all = 1) {
     return [=](models::Workload& w, models::Plan& p) {
@@ -92,33 +95,36 @@ constexpr auto kLoop = models::ExpertKernels::kLoop, kGrouped = models::ExpertKe
                kFused = models::ExpertKernels::kFused;
 
 std::vector<AgreementCase> dense_cases() {
-    return {dense("alone", {}),
-            dense("alone_bf16", {bf16()}),
-            dense("layer_norm", {layer_norm}),
-            dense("dp4_sharded", {dp(4, kSharded)}),
-            dense("dp3_replicated_bf16", {dp(3, kReplicated), bf16()}),
-            dense("dp2_fp32_gradients", {dp(2, kSharded), bf16(4)}),
-            dense("tp2", {tp(2), qk_norm}),
-            dense("tp2_sliced", {tp(2, true), qk_norm}),
-            dense("tp2_sliced_recompute_bf16", {tp(2, true), recompute(true, true, true), bf16(), qk_norm}),
-            dense("gpt", {gpt}),
-            dense("gpt_tp2_sliced_bf16", {gpt, tp(2, true), bf16()}),
-            dense("gpt_tp2_pp2_zb_h1_recompute",
-                  {gpt, tp(2), pp(2, models::ScheduleKind::kZbH1), recompute(true, true, true), dp(2, kSharded)}),
-            dense("tied", {tied}),
-            dense("tied_pp2_dp2_bf16", {tied, pp(2, models::ScheduleKind::kZbH1), dp(2, kSharded), bf16()}),
-            dense("tied_tp2_pp3", {tied, tp(2), pp(3, models::ScheduleKind::k1f1b)}),
-            dense("latent", {latent_keys}),
-            dense("latent_tp2_sliced_bf16", {latent_keys, tp(2, true), bf16()}),
-            dense("pp2_gpipe", {pp(2, models::ScheduleKind::kGpipe)}),
-            dense("pp2_virtual", {pp(2, models::ScheduleKind::kInterleaved1f1b, 2)}),
-            dense("pp2_zb_h1_recompute", {pp(2, models::ScheduleKind::kZbH1), recompute(true, true, true), bf16()}),
-            dense("pp4_zb_h2_dp2", {pp(4, models::ScheduleKind::kZbH2), dp(2, kSharded)}),
-            dense("tp2_sliced_pp2_zbv", {tp(2, true), pp(2, models::ScheduleKind::kZbv, 2), qk_norm}),
-            dense("tp2_pp2_dualpipev", {tp(2), pp(2, models::ScheduleKind::kDualPipeV, 2), bf16(4)}),
-            dense("pp4_dp2", {pp(4, models::ScheduleKind::k1f1b), dp(2, kEpAware)}),
-            dense("tp2_pp2_dp2",
-                  {tp(2), pp(2, models::ScheduleKind::k1f1b), dp(2, kSharded), recompute(true, false, true)})};
+    return {
+        dense("alone", {}),
+        dense("alone_bf16", {bf16()}),
+        dense("layer_norm", {layer_norm}),
+        dense("dp4_sharded", {dp(4, kSharded)}),
+        dense("dp3_replicated_bf16", {dp(3, kReplicated), bf16()}),
+        dense("dp2_fp32_gradients", {dp(2, kSharded), bf16(4)}),
+        dense("tp2", {tp(2), qk_norm}),
+        dense("tp2_sliced", {tp(2, true), qk_norm}),
+        dense("tp2_sliced_recompute_bf16", {tp(2, true), recompute(true, true, true), bf16(), qk_norm}),
+        dense("gpt", {gpt}),
+        dense("gpt_tp2_sliced_bf16", {gpt, tp(2, true), bf16()}),
+        dense("gpt_tp2_pp2_zb_h1_recompute",
+              {gpt, tp(2), pp(2, models::ScheduleKind::kZbH1), recompute(true, true, true), dp(2, kSharded)}),
+        dense("tied", {tied}),
+        dense("tied_pp2_dp2_bf16", {tied, pp(2, models::ScheduleKind::kZbH1), dp(2, kSharded), bf16()}),
+        dense("tied_tp2_pp3", {tied, tp(2), pp(3, models::ScheduleKind::k1f1b)}),
+        dense("latent", {latent_keys}),
+        dense("latent_tp2_sliced_bf16", {latent_keys, tp(2, true), bf16()}),
+        dense("pp2_gpipe", {pp(2, models::ScheduleKind::kGpipe)}),
+        dense("pp2_virtual", {pp(2, models::ScheduleKind::kInterleaved1f1b, 2)}),
+        dense("pp2_zb_h1_recompute", {pp(2, models::ScheduleKind::kZbH1), recompute(true, true, true), bf16()}),
+        dense("offload_all_tp2_sliced", {tp(2, true), offload(9)}),
+        dense("offload_latent_pp2_zb_h1_bf16", {latent_keys, pp(2, models::ScheduleKind::kZbH1), offload(1), bf16()}),
+        dense("pp4_zb_h2_dp2", {pp(4, models::ScheduleKind::kZbH2), dp(2, kSharded)}),
+        dense("tp2_sliced_pp2_zbv", {tp(2, true), pp(2, models::ScheduleKind::kZbv, 2), qk_norm}),
+        dense("tp2_pp2_dualpipev", {tp(2), pp(2, models::ScheduleKind::kDualPipeV, 2), bf16(4)}),
+        dense("pp4_dp2", {pp(4, models::ScheduleKind::k1f1b), dp(2, kEpAware)}),
+        dense("tp2_pp2_dp2",
+              {tp(2), pp(2, models::ScheduleKind::k1f1b), dp(2, kSharded), recompute(true, false, true)})};
 }
 
 /// Every dispatch with every kernel, over one, two and as many ep ranks as there are experts.
@@ -146,6 +152,10 @@ std::vector<AgreementCase> mixture_cases() {
             mixture("tp2_sliced_one_ep", {tp(2, true), recompute(true, true, true)}),
             mixture("recompute_experts", {ep(2, kToAll, kLoop), recompute(false, false, true)}),
             mixture("recompute_all_gathered", {ep(2, kGathered, kGrouped), recompute(true, true, true), bf16(4)}),
+            mixture("offload_ep2_to_all_bf16", {ep(2, kToAll, kGrouped), offload(2), bf16()}),
+            mixture("offload_tp2_sliced_gathered_recompute",
+                    {tp(2, true), ep(2, kGathered, kLoop), recompute(true, false, false), offload(1)}),
+            mixture("offload_shared_tp2_one_ep", {shared, tp(2, true), offload(1)}),
             mixture("global_loss", {global_loss}),
             mixture("global_loss_pp2_tp2", {global_loss, pp(2, models::ScheduleKind::k1f1b), tp(2), bf16()}),
             mixture("global_loss_virtual", {global_loss, pp(2, models::ScheduleKind::kInterleaved1f1b, 2)}),

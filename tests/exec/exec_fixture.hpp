@@ -222,6 +222,7 @@ struct StepResult {
     double gradient_norm = 0;
     Tensors gradients;
     std::vector<schedule::LabelBytes> live, peaks, at_peak;
+    std::vector<std::uint64_t> host_peaks;  ///< of activations in host memory
     std::vector<std::vector<exec::OperationCount>> counts;
 };
 
@@ -231,6 +232,7 @@ StepResult one_step(const exec::RunInputs& run, const std::function<void(TestRan
     const auto ranks = static_cast<std::size_t>(run.layout.tiles);
     StepResult result;
     result.live.resize(ranks), result.peaks.resize(ranks), result.at_peak.resize(ranks), result.counts.resize(ranks);
+    result.host_peaks.resize(ranks);
     std::vector<exec::LossParts> losses(ranks);
     std::mutex mutex;
     exec::run_in_process(run.layout, [&](exec::Communicator& communicator) {
@@ -248,6 +250,7 @@ StepResult one_step(const exec::RunInputs& run, const std::function<void(TestRan
         result.peaks[rank] = test.arena.peaks();
         result.at_peak[rank] = test.arena.at_peak();
         result.counts[rank] = test.rank.counts;
+        result.host_peaks[rank] = test.rank.host->peak_bytes();
     });
     for (const exec::LossParts& loss : losses) {
         result.loss.cross_entropy += loss.cross_entropy;

@@ -96,6 +96,7 @@ inline std::string difference(const models::Plan& a, const models::Plan& b, cons
         {"micro_batches", a.micro_batches == b.micro_batches},
         {"schedule", a.schedule == b.schedule},
         {"recompute", recomputed_parts(a) == recomputed_parts(b) && a.recompute_layers == b.recompute_layers},
+        {"offload_layers", a.offload_layers == b.offload_layers},
         {"precision", a.precision == b.precision && a.weight_bytes == b.weight_bytes},
         {"gradient_dtype", a.gradient_bytes == b.gradient_bytes},
         {"optimizer", a.optimizer == b.optimizer || (a.ep == 1 && are_one_sharding(a.optimizer, b.optimizer))},

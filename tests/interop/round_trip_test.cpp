@@ -70,6 +70,11 @@ models::Plan steered(models::Plan plan, const std::string& format, Rng& rng) {
     }
     plan.prefetch = mostly() ? 1 : plan.prefetch;
     plan.shard_replicas = shards_in_groups(plan.optimizer) ? plan.shard_replicas : 1;
+    if (rng.below(6) == 0) {
+        plan.offload_layers = 1 + static_cast<int>(rng.below(2));
+        plan.recompute = mostly() ? models::Recompute{} : plan.recompute;
+        plan.recompute_layers = 0;
+    }
     return plan;
 }
 

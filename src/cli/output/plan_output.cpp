@@ -129,6 +129,7 @@ std::vector<std::pair<const char*, std::string>> fields_of(const models::Plan& p
             {"virtual_stages", std::to_string(p.virtual_stages)},
             {"stages", stages_text(p)},
             {"recompute", recompute_text(p)},
+            {"offload_layers", std::to_string(p.offload_layers)},
             {"optimizer", to_string(p.optimizer)},
             {"dispatch", to_string(p.dispatch)},
             {"expert_kernels", to_string(p.expert_kernels)},
@@ -188,6 +189,9 @@ void write_plan(JsonWriter& json, const models::Plan& p) {
     write_list(json, "recompute", recomputed(p));
     if (p.recompute_layers > 0) {
         json.member("recompute_layers", p.recompute_layers);
+    }
+    if (p.offload_layers > 0) {
+        json.member("offload_layers", p.offload_layers);
     }
     json.member("precision", p.precision);
     if (p.fp8 != models::Fp8::kNone) {

@@ -239,6 +239,14 @@ void write_memory(JsonWriter& json, const predict::MemoryReport& memory) {
         .member("capacity_bytes", whole(memory.capacity_bytes))
         .member("fits", memory.fits);
     json.member("heaviest_stage", memory.heaviest_stage).member("verdict", memory.verdict);
+    if (memory.host_bytes > 0) {
+        json.key("host").begin_object();
+        json.member("bytes", whole(memory.host_bytes)).member("bytes_per_node", whole(memory.host_bytes_per_node));
+        if (memory.host_capacity_bytes > 0) {
+            json.member("capacity_bytes", whole(memory.host_capacity_bytes));
+        }
+        json.end_object();
+    }
     json.key("by_label");
     write_labels(json, memory.by_label);
     json.key("by_stage").begin_array();

@@ -34,6 +34,9 @@ template <class P>
 // pipeline_messages.cpp: kSendForward, kReceiveForward, kSendBackward, kReceiveBackward.
 template <class P>
 [[nodiscard]] bool run_message(Rank<P>& rank, const CurrentOperation& current);
+// host_copies.cpp: kActivationsToHost, kActivationsFromHost, kHostCopyWait.
+template <class P>
+[[nodiscard]] bool run_host_copy(Rank<P>& rank, const CurrentOperation& current);
 // step_operations.cpp: kGradientCheck, kTiedEmbeddingAllReduce, kMirrorGradientExchange, kMirrorParameterExchange,
 // kGradientTpAllReduce, kGradientEpAllReduce, kGradientReduceExperts, kGradientReduceDense, kGradientNorm,
 // kGradientNormAllReduce, kOptimizerUpdate, kParameterGatherExperts, kParameterGatherDense, kWorldAllReduce, kHostSync,

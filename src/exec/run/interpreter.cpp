@@ -45,7 +45,7 @@ void run_operation(Rank<P>& rank, const CurrentOperation& current) {
     const bool bound = run_context_operation(rank, current) || run_latent_operation(rank, current) ||
                        run_attention_operation(rank, current) || run_feed_forward_operation(rank, current) ||
                        run_expert_operation(rank, current) || run_head_operation(rank, current) ||
-                       run_tp_operation(rank, current) || run_message(rank, current) ||
+                       run_tp_operation(rank, current) || run_message(rank, current) || run_host_copy(rank, current) ||
                        run_step_operation(rank, current);
     AUSPEX_CHECK(bound, "every operation of the program is bound");
 }

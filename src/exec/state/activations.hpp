@@ -103,6 +103,8 @@ template <class P>
 struct PassTensors {
     std::vector<AttentionTensors<P>> attention;  ///< by layer of the chunk, from 0
     std::vector<FeedForwardTensors<P>> feed_forward;
+    std::vector<AttentionTensors<P>> attention_on_host;  ///< of offloaded layers, while they are in host memory
+    std::vector<FeedForwardTensors<P>> feed_forward_on_host;
     HeadTensors<P> head;
     Buffer<typename P::Value> gradient;       ///< [t_slice, h] of the chunk's output, from the chunk behind on the rank
     Buffer<typename P::Value> router_logits;  ///< [MoE layers so far, t, N] of the model, with a global auxiliary loss;

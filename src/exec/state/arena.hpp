@@ -81,6 +81,7 @@ class Buffer {
     [[nodiscard]] const T* data() const { return data_; }
     [[nodiscard]] std::size_t size() const { return size_; }
     [[nodiscard]] bool empty() const { return size_ == 0; }
+    [[nodiscard]] schedule::MemoryLabel label() const { return label_; }
     [[nodiscard]] std::span<T> span() { return {data_, size_}; }
     [[nodiscard]] std::span<const T> span() const { return {data_, size_}; }
     T& operator[](std::size_t i) { return data_[i]; }

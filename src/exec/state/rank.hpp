@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,6 +59,7 @@ struct Rank {
     const RunInputs* run = nullptr;
     Communicator* communicator = nullptr;
     Arena* arena = nullptr;
+    std::unique_ptr<Arena> host = std::make_unique<Arena>();  ///< what stands for the host's memory, of offloaded layers
     RankCoordinates coordinates;
     RankShapes shapes;
     ContextPlace context;

@@ -49,6 +49,7 @@ class Reader {
         read_grid();
         read_batch();
         read_recompute();
+        read_offload();
         read_data_parallel();
         read_experts();
         read_overlap();
@@ -211,6 +212,16 @@ class Reader {
         }
         if (plan_.recompute.expert) {  // their parts are among it
             plan_.recompute.activation = plan_.recompute.shared_experts = false;
+        }
+    }
+
+    void read_offload() {
+        const char* const argument = "--cpu-offloading-num-layers";
+        plan_.offload_layers = in_.has(argument) ? in_.number(argument, 1) : 0;
+        if (plan_.offload_layers > 0 && (plan_.pp > 1 || plan_.recompute != models::Recompute{})) {
+            in_.refuse(argument, std::to_string(plan_.offload_layers),
+                       "no such argument with --pipeline-model-parallel-size above 1 or --recompute-granularity: "
+                       "Megatron-LM refuses them together");
         }
     }
 

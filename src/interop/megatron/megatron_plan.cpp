@@ -25,6 +25,7 @@ class Writer {
         write_grid();
         write_batch();
         write_recompute();
+        write_offload();
         if (plan_.fp8 != models::Fp8::kNone) {
             out_.add("--fp8-format", "hybrid", "fp8");
             out_.add("--fp8-recipe", to_string(plan_.fp8), "fp8");
@@ -170,6 +171,21 @@ class Writer {
             out_.add("--recompute-granularity", "selective", "recompute");
             out_.add("--recompute-modules", modules, "recompute");
         }
+    }
+
+    /// It takes neither pipelines nor recomputing beside it, and fewer layers than there are.
+    void write_offload() {
+        const int layers = plan_.offload_layers;
+        if (layers == 0) {
+            return;
+        }
+        const std::string found = std::to_string(layers);
+        out_.require(plan_.pp == 1, "offload_layers", found + " with pp " + std::to_string(plan_.pp), "0, or pp 1");
+        out_.require(plan_.recompute == models::Recompute{}, "offload_layers", found + " with recompute",
+                     "0, or nothing recomputed");
+        out_.require(layers < workload_.layers, "offload_layers", found,
+                     "less than the " + std::to_string(workload_.layers) + " layers");
+        out_.add("--cpu-offloading-num-layers", layers, "offload_layers");
     }
 
     [[nodiscard]] std::string modules_of(const models::Recompute& all) const {

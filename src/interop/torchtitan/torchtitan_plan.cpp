@@ -100,6 +100,7 @@ class Writer {
     void write_pipeline() {
         const auto* const schedule = std::ranges::find(kTorchSchedules, plan_.schedule, &TorchSchedule::kind);
         out_.require_validation();
+        out_.require_kept_on_device();
         out_.require_plain_products_and_context();
         out_.require(schedule != kTorchSchedules.end(), "schedule",
                      std::string("\"") + to_string(plan_.schedule) + "\"",

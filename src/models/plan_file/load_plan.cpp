@@ -155,6 +155,7 @@ void read_choices(const JsonValue& root, Plan& plan) {
         plan.expert_kernels = kKinds[value->as_one_of({"loop", "grouped", "fused"})];
     }
     read_recomputation(root, plan);
+    plan.offload_layers = read_int_or(root, "offload_layers", 0, 0, kMaxLayers);
     read_flags<4>(root, "overlap", {"tp", "ep", "dp", "pp"},
                   {&plan.overlap_tp, &plan.overlap_ep, &plan.overlap_dp, &plan.overlap_pp});
 }
@@ -254,6 +255,7 @@ Plan load_plan(const JsonDocument& document) {
                      "stages",
                      "recompute",
                      "recompute_layers",
+                     "offload_layers",
                      "precision",
                      "fp8",
                      "gradient_dtype",

@@ -32,6 +32,7 @@ const char* plain_name(schedule::Loss loss) {
                                                                    "data-parallel communication",
                                                                    "messages between pipeline stages",
                                                                    "context-parallel communication",
+                                                                   "copies of activations to the host and back",
                                                                    "the optimizer's update kernels",
                                                                    "unequal load of the experts",
                                                                    "slow or jittering tiles",

@@ -183,7 +183,10 @@ bool is_bound(const Operation& op, const Block& block) {
         case OpKind::kParameterGatherExperts:
         case OpKind::kParameterGatherDense:
         case OpKind::kWorldAllReduce:
-        case OpKind::kStepHost: return true;
+        case OpKind::kStepHost:
+        case OpKind::kActivationsToHost:
+        case OpKind::kActivationsFromHost:
+        case OpKind::kHostCopyWait: return true;
     }
     return false;
 }

@@ -20,6 +20,8 @@ Loss loss_of_stream(Stream stream) {
         case Stream::kDp: return Loss::kExposedDp;
         case Stream::kPp: return Loss::kExposedPp;
         case Stream::kCp: return Loss::kExposedCp;
+        case Stream::kToHost:
+        case Stream::kFromHost: return Loss::kExposedHost;
         case Stream::kCompute: break;
     }
     return Loss::kWaiting;

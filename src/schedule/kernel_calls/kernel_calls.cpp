@@ -102,6 +102,15 @@ bool message_calls(const LocalShapes& z, const Operation& op, OperationCalls& ca
 
 namespace {
 
+/// A copy to memory that was last touched long ago, or from it; waiting for it is nothing, for it is done at once.
+bool host_copy_calls(const Operation& op, OperationCalls& calls) {
+    if (is_host_copy(op.comm)) {
+        calls.before = {flat_call(models::CpuKernel::kCopy, op.bytes)};
+        calls.before.front().cold_bytes = op.bytes;
+    }
+    return is_host_copy(op.comm) || op.kind == OpKind::kHostCopyWait;
+}
+
 /// What is made again of the operation's layer.
 models::Recompute redone_of(const LocalShapes& z, const Operation& op) {
     for (int chunk = 0; op.layer >= 0 && chunk < z.s.plan.virtual_stages; ++chunk) {
@@ -122,7 +131,8 @@ OperationCalls kernel_calls(const models::Workload& workload, const models::Plan
     OperationCalls calls;
     const bool known = attention_calls(z, op, calls) || context_calls(z, op, calls) ||
                        feed_forward_calls(z, op, calls) || expert_calls(z, op, calls) || head_calls(z, op, calls) ||
-                       tp_calls(z, op, calls) || message_calls(z, op, calls) || step_calls(z, op, calls);
+                       tp_calls(z, op, calls) || message_calls(z, op, calls) || host_copy_calls(op, calls) ||
+                       step_calls(z, op, calls);
     AUSPEX_CHECK(known, "an operation that the trainer runs");
     const std::vector<models::CpuCall> cleared = cleared_gradients(z, op);
     calls.before.insert(calls.before.begin(), cleared.begin(), cleared.end());

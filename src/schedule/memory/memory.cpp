@@ -52,9 +52,11 @@ std::uint64_t shard_of_rank(const models::Layout& layout, models::GroupKind kind
 /// Bytes by label that are there all the time, and more at the peak and at each label's own.
 template <typename Fixed>
 StageMemory stage_memory_of(int stage, std::string operation, const Fixed& fixed, const BytesByLabel& more_at_peak,
-                            const BytesByLabel& most, const models::Stack& stack, const models::Machine& machine) {
+                            const BytesByLabel& most, double host_bytes, const models::Stack& stack,
+                            const models::Machine& machine) {
     StageMemory memory;
     memory.stage = stage;
+    memory.host_bytes = host_bytes;
     memory.peak_operation = std::move(operation);
     for (std::size_t i = 0; i < kMemoryLabelCount; ++i) {
         const char* name = to_string(static_cast<MemoryLabel>(i));
@@ -148,7 +150,7 @@ StageMemory stage_memory(const models::Workload& workload, const models::Plan& p
     add_step(role, {}, peaks);
     return stage_memory_of(stage, name_of(program, peaks.use, peaks.operation),
                            even_fixed_bytes(workload, plan, stack, layout, stage), peaks.at_peak, peaks.label_peaks,
-                           stack, machine);
+                           static_cast<double>(peaks.host_peak), stack, machine);
 }
 
 StageCourse stage_course(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
@@ -159,7 +161,7 @@ StageCourse stage_course(const models::Workload& workload, const models::Plan& p
     add_step(role, {}, peaks);
     const auto fixed = even_fixed_bytes(workload, plan, stack, layout, stage);
     return course_of(stage_memory_of(stage, name_of(program, peaks.use, peaks.operation), fixed, peaks.at_peak,
-                                     peaks.label_peaks, stack, machine),
+                                     peaks.label_peaks, static_cast<double>(peaks.host_peak), stack, machine),
                      role, {}, fixed, peaks, stack, machine);
 }
 
@@ -170,7 +172,8 @@ StageMemory recorded_stage_memory(const models::Workload& workload, const models
     const int rank = fullest_rank(workload, plan, stack, layout, program, stage, record);
     const RankMemory fullest = rank_memory(workload, plan, stack, layout, program, rank, &record);
     return stage_memory_of(stage, name_of(program, fullest.use, fullest.operation), fullest.fixed,
-                           less(fullest.at_peak, fullest.fixed), less(fullest.peaks, fullest.fixed), stack, machine);
+                           less(fullest.at_peak, fullest.fixed), less(fullest.peaks, fullest.fixed),
+                           static_cast<double>(fullest.host_bytes), stack, machine);
 }
 
 StageCourse recorded_stage_course(const models::Workload& workload, const models::Plan& plan,
@@ -182,10 +185,11 @@ StageCourse recorded_stage_course(const models::Workload& workload, const models
     const models::GridCoordinates coordinates = grid_coordinates(layout, rank);
     const RoleWalk role(workload, plan, stack, program, stage, {});
     const StepPeaks peaks = recorded_peaks(role, record, workload, plan, coordinates);
-    return course_of(
-        stage_memory_of(stage, name_of(program, fullest.use, fullest.operation), fullest.fixed,
-                        less(fullest.at_peak, fullest.fixed), less(fullest.peaks, fullest.fixed), stack, machine),
-        role, rows_of(role, record, workload, plan, coordinates, peaks.step), fullest.fixed, peaks, stack, machine);
+    return course_of(stage_memory_of(stage, name_of(program, fullest.use, fullest.operation), fullest.fixed,
+                                     less(fullest.at_peak, fullest.fixed), less(fullest.peaks, fullest.fixed),
+                                     static_cast<double>(fullest.host_bytes), stack, machine),
+                     role, rows_of(role, record, workload, plan, coordinates, peaks.step), fullest.fixed, peaks, stack,
+                     machine);
 }
 
 RankMemory rank_memory(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
@@ -216,6 +220,7 @@ RankMemory rank_memory(const models::Workload& workload, const models::Plan& pla
     RankMemory memory;
     memory.use = peaks.use;
     memory.operation = peaks.operation;
+    memory.host_bytes = static_cast<std::uint64_t>(peaks.host_peak);
     for (std::size_t i = 0; i < kMemoryLabelCount; ++i) {
         memory.fixed[i] = static_cast<std::uint64_t>(std::llround(fixed[i]));
         memory.peaks[i] = memory.fixed[i] + static_cast<std::uint64_t>(peaks.label_peaks[i]);

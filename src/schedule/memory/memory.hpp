@@ -19,6 +19,7 @@ struct StageMemory {
     std::string peak_operation;                                 ///< where in the step the peak occurs
     std::vector<std::pair<std::string, double>> by_label;       ///< at the peak
     std::vector<std::pair<std::string, double>> peak_by_label;  ///< of each label by itself, in the same order
+    double host_bytes = 0;                                      ///< of a tile's activations in host memory, the most
 };
 
 /// Live bytes of a stage's ranks, for predictions: the labels of MemoryLabel, and `runtime`, the machine's
@@ -60,6 +61,7 @@ struct RankMemory {
     LabelBytes at_peak{};          ///< by label when the sum has its peak
     BlockUse use;                  ///< the pass in which it has it
     std::uint32_t operation = 0;   ///< of the block, that reaches it
+    std::uint64_t host_bytes = 0;  ///< of activations in host memory, the most
 };
 
 /// What the trainer's arena has to show for a step. The rank's shard of optimizer states is elements

@@ -25,6 +25,8 @@ void StepTally::play(const BlockUse& use, const BlockMemory& effect) {
         peaks_.use = use;
         peaks_.operation = effect.operation;
     }
+    peaks_.host_peak = std::max(peaks_.host_peak, host_ + effect.host_peak);
+    host_ += effect.host_change;
     for (std::size_t i = 0; i < kMemoryLabelCount; ++i) {
         live_[i] += effect.change[i];
         live_sum_ += effect.change[i];
@@ -39,7 +41,9 @@ BytesByLabel StepTally::live_with(const BytesByLabel& of_pass) const {
     return sum;
 }
 
-void StepTally::finish() const { AUSPEX_CHECK(live_ == BytesByLabel{}, "a step releases what it has made"); }
+void StepTally::finish() const {
+    AUSPEX_CHECK(live_ == BytesByLabel{} && host_ == 0, "a step releases what it has made");
+}
 
 namespace {
 

@@ -12,6 +12,7 @@ namespace auspex::schedule {
 struct StepPeaks {
     BytesByLabel label_peaks{}, at_peak{};
     std::int64_t peak = 0;
+    std::int64_t host_peak = 0;  ///< of host memory
     BlockUse use;
     std::uint32_t operation = 0;
     int step = 0;  ///< of those recorded, that has the peak
@@ -29,7 +30,7 @@ class StepTally {
  private:
     StepPeaks& peaks_;
     BytesByLabel live_{};
-    std::int64_t live_sum_ = 0;
+    std::int64_t live_sum_ = 0, host_ = 0;
 };
 
 /// What the passes of one role need.

@@ -84,7 +84,8 @@ BlockMemory BlockWalk::run(const Program& program, const Block& block, const Mem
     for (std::size_t i = 0; i < operations.size(); ++i) {
         phase_ = operations[i].phase;
         if (probe.only) {
-            tally_.leave_out_activations(kind_of(operations[i]) != *probe.only);
+            const bool comes_back = operations[i].kind == OpKind::kActivationsFromHost;  // of what was not left out
+            tally_.leave_out_activations(!comes_back && kind_of(operations[i]) != *probe.only);
         }
         make_units(operations[i]);
         step(operations[i]);
@@ -108,6 +109,7 @@ void BlockWalk::begin_block() {
     head_ = is_backward(block_) ? chunk_.layers.predictions : 0;
     if (block_ == BlockKind::kForward) {
         pass_.sublayers.assign(sublayers, {});
+        pass_.on_host.clear();
         pass_.heads.assign(static_cast<std::size_t>(chunk_.last ? 1 + chunk_.layers.predictions : 0), {});
         pass_.predictions.assign(static_cast<std::size_t>(chunk_.layers.predictions), {});
         if (chunk_.from_own_rank) {
@@ -207,6 +209,9 @@ void BlockWalk::step(const Operation& op) {
         case OpKind::kSendForward:
         case OpKind::kReceiveBackward:
         case OpKind::kSendBackward: return message_step(op);
+        case OpKind::kActivationsToHost:
+        case OpKind::kActivationsFromHost:
+        case OpKind::kHostCopyWait: return host_copy_step(op);
         default: return optimizer_step(op);
     }
 }

@@ -40,17 +40,19 @@ struct PassMemory {
     std::vector<SublayerMemory> sublayers;    ///< attention and feed-forward of each layer, in order
     std::vector<HeadMemory> heads;            ///< of the last chunk: the model's own, and each prediction module's
     std::vector<SublayerMemory> predictions;  ///< in front of each module's layer
+    std::vector<SublayerMemory> on_host;      ///< as `sublayers`: what of them is in host memory
     Tensors router_logits;
 };
 
 /// What one use of a block does to memory, against what was live when it began.
 struct BlockMemory {
-    BytesByLabel change{};        ///< when it has ended
-    BytesByLabel label_peaks{};   ///< of each label, the most
-    std::int64_t peak = 0;        ///< of the sum over labels
-    BytesByLabel at_peak{};       ///< by label when the sum has its peak
-    std::uint32_t operation = 0;  ///< of the block, that reaches the peak
-    BytesByLabel at_probe{};      ///< while the operation that was asked for runs
+    BytesByLabel change{};                        ///< when it has ended
+    BytesByLabel label_peaks{};                   ///< of each label, the most
+    std::int64_t peak = 0;                        ///< of the sum over labels
+    BytesByLabel at_peak{};                       ///< by label when the sum has its peak
+    std::uint32_t operation = 0;                  ///< of the block, that reaches the peak
+    BytesByLabel at_probe{};                      ///< while the operation that was asked for runs
+    std::int64_t host_change = 0, host_peak = 0;  ///< of host memory: when it has ended, and the most
 };
 
 /// A question beside the peaks: bytes while one operation runs, with `activations` of one kind only.
@@ -75,6 +77,9 @@ class MemoryTally {
     void shrink(Tensors& tensors, MemoryLabel label, std::uint64_t bytes);
     /// Of one operation only.
     void make_for_now(MemoryLabel label, std::uint64_t bytes);
+    /// Takes host memory for these tensors, or (`leave`) gives it back.
+    void enter_host(const SublayerMemory& tensors);
+    void leave_host(const SublayerMemory& tensors);
     void end_operation(std::uint32_t operation);
     /// From now on `activations` are not made.
     void leave_out_activations(bool leaves_out) { leaves_out_activations_ = leaves_out; }
@@ -129,6 +134,8 @@ class BlockWalk {
     void lookup_step(const Operation& op);
     void message_step(const Operation& op);
     void optimizer_step(const Operation& op);
+    // memory_offload.cpp
+    void host_copy_step(const Operation& op);
     // memory_units.cpp
     void begin_units(const Program& program, const Block& block);
     /// Weights that the operation gathers, gradients that begin with it.

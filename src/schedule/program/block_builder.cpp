@@ -69,6 +69,8 @@ bool overlaps(const Program& program, Stream stream) {
         case Stream::kEp: return program.overlap_ep;
         case Stream::kDp: return program.overlap_dp;
         case Stream::kPp: return program.overlap_pp;
+        case Stream::kToHost:
+        case Stream::kFromHost: return true;
         case Stream::kCp:
         case Stream::kCompute: break;
     }
@@ -204,6 +206,30 @@ Value BlockBuilder::communicate(OpKind kind, Stream stream, CommKind comm, model
     }
     const Inputs4 all(inputs, before);
     return blocking_ = emit(op, {all.v[0], all.v[1], all.v[2], all.v[3]});
+}
+
+/// What blocks in the pass before is left for the kernels to wait for.
+Value BlockBuilder::host_copy(CommKind direction, std::initializer_list<Buffer> buffers, bool routed) {
+    const bool leaves = direction == CommKind::kToHost;
+    Operation op;
+    op.kind = leaves ? OpKind::kActivationsToHost : OpKind::kActivationsFromHost;
+    op.stream = leaves ? Stream::kToHost : Stream::kFromHost;
+    op.comm = direction;
+    op.group = models::GroupKind::kRank;
+    op.routed = routed;
+    op.beside = true;
+    set_buffers(op, buffers);
+    const std::uint8_t left = joins_;
+    joins_ = static_cast<std::uint8_t>(joins_ | (last_compute_ == kNoValue ? 1U : 0U));
+    const Value copy = emit(op, {last_compute_});
+    joins_ = left;
+    return copy;
+}
+
+void BlockBuilder::wait_for_host_copy(Value copy) {
+    Operation op;
+    op.kind = OpKind::kHostCopyWait;
+    emit_compute(op, {copy});
 }
 
 models::GroupKind BlockBuilder::group_of_message(bool from_before, int boundary) const {

@@ -3,6 +3,7 @@
 /// once.
 #include <array>
 #include <initializer_list>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -92,6 +93,11 @@ class BlockBuilder {
     Value communicate(OpKind kind, Stream stream, CommKind comm, models::GroupKind group, int size,
                       std::initializer_list<Buffer> buffers, std::initializer_list<Value> inputs,
                       const CommTraits& traits = {});
+    /// Buffers between the tile and its host, beside everything else, once the kernels so far have ended; in front of
+    /// all kernels of a pass, those of the pass before.
+    Value host_copy(CommKind direction, std::initializer_list<Buffer> buffers, bool routed);
+    /// The kernels behind wait for the copy.
+    void wait_for_host_copy(Value copy);
     /// A message across a virtual-stage boundary.
     Value send(OpKind kind, int boundary, const StageMessage& message, Value input);
     Value receive(OpKind kind, int boundary);
@@ -159,6 +165,41 @@ Value experts_forward(BlockBuilder& builder, Value input);
 void recompute_expert_activation(BlockBuilder& builder);
 void recompute_shared_experts(BlockBuilder& builder);
 Value experts_backward(BlockBuilder& builder, Value outer);
+
+/// What a layer leaves for its backward pass, by the size of its numbers, on a rank with even routing.
+struct SavedActivations {
+    double values = 0;                                               ///< of the plan's precision
+    double words = 0, numbers = 0;                                   ///< of 4 and 8 bytes
+    double routed_values = 0, routed_words = 0, routed_numbers = 0;  ///< more: they grow with the rows of its experts
+};
+/// Of a layer with these parts made again: the `activations` of docs/memory.md, its input among them. `mixture`: it has
+/// experts.
+[[nodiscard]] SavedActivations saved_activations(const Shapes& shapes, const models::Recompute& recompute,
+                                                 bool mixture);
+
+/// The copies of one pass of plan.offload_layers. What a layer saves goes to the host behind it, while the next layer
+/// runs; the one after that waits until it has left, and the pass ends when all have. Backward it is on its way while
+/// the layer behind runs: at any time two layers of those offloaded are on the device.
+class HostCopies {
+ public:
+    HostCopies(BlockBuilder& builder, LayerRange range) : b_(builder), range_(range) {}
+    void before_forward(int layer);
+    void behind_forward(int layer);
+    void end_forward();
+    void begin_backward();
+    void before_backward(int layer);
+
+ private:
+    [[nodiscard]] bool is_offloaded(int layer) const {
+        return layer >= range_.first && layer < range_.last && layer - range_.first < b_.shapes().plan.offload_layers;
+    }
+    Value copy(CommKind direction, int layer);
+    void wait_for(Phase phase, int layer);
+
+    BlockBuilder& b_;
+    LayerRange range_;
+    std::map<int, Value> on_their_way_;  ///< by layer: the last copy of it
+};
 
 /// Width of the queries, keys and values that one rank makes, and of what it attends with.
 struct AttentionWidths {

@@ -111,7 +111,9 @@ class StageBuilder {
             x = b_.receive(OpKind::kReceiveForward, v - 1);
         }
         const LayerRange range = layers_of(s_.workload, s_.plan, v);
+        HostCopies copies(b_, range);
         for (int layer = range.first; layer < range.last; ++layer) {
+            copies.before_forward(layer);
             if (range.predicts(layer)) {
                 if (layer == range.last - range.predictions) {
                     gathers.before_next(x);
@@ -126,6 +128,7 @@ class StageBuilder {
             }
             x = attention_forward(b_, x);
             x = feed_forward_forward(b_, layer, x);
+            copies.behind_forward(layer);
         }
         b_.set(Phase::kForward, -1);
         if (is_last_part(s_.plan, v)) {
@@ -138,6 +141,7 @@ class StageBuilder {
         if (!is_last_part(s_.plan, v) && !is_local_boundary(s_.plan, v)) {
             b_.send(OpKind::kSendForward, v, stage_message(s_.workload, s_.plan, s_.stack, v), x);
         }
+        copies.end_forward();
         return b_.end();
     }
 
@@ -149,6 +153,8 @@ class StageBuilder {
         Value g = kNoValue;
         const LayerRange range = layers_of(s_.workload, s_.plan, v);
         UnitGathers gathers(b_, layout_, backward_units(s_.workload, s_.plan, v));
+        HostCopies copies(b_, range);
+        copies.begin_backward();
         if (is_last_part(s_.plan, v)) {
             gathers.before_next(kNoValue);
             g = head_backward(b_, kNoValue);
@@ -159,6 +165,7 @@ class StageBuilder {
             g = b_.receive(OpKind::kReceiveBackward, v);
         }
         for (int layer = range.last - 1; layer >= range.first; --layer) {
+            copies.before_backward(layer);
             gathers.before_next(g);
             set_layer(Phase::kBackwardInput, layer, range);
             g = feed_forward_backward(b_, layer, g);
@@ -324,6 +331,7 @@ Program program_without_blocks(const models::Plan& plan, const models::Stack& st
     program.overlap_tp = plan.overlap_tp, program.overlap_ep = plan.overlap_ep, program.overlap_dp = plan.overlap_dp;
     program.overlap_pp = plan.overlap_pp || !stack.blocking_sends;
     program.overlap_cp = context_split(plan).ring > 1;
+    program.offloads = plan.offload_layers > 0;
     for (int v = 0; v < virtual_stages_in_all(plan); ++v) {
         program.role_of_stage.push_back(static_cast<std::uint32_t>(stage_of(plan, v)));
     }

@@ -7,8 +7,9 @@
 namespace auspex::schedule {
 
 /// `bytes` of a communication, per rank: all-reduce and broadcast: the buffer; reduce-scatter: the input; all-gather:
-/// the output; all-to-all: everything sent, the part to itself included; send and shift: the message; barrier: 0; rows
-/// to nodes and from nodes: of a token one row for every rank that holds some of its experts, itself included.
+/// the output; all-to-all: everything sent, the part to itself included; send and shift: the message; barrier: 0; to
+/// and from the host: what is copied; rows to nodes and from nodes: of a token one row for every rank that holds some
+/// of its experts, itself included.
 enum class CommKind : std::uint8_t {
     kNone,
     kAllReduce,
@@ -21,8 +22,14 @@ enum class CommKind : std::uint8_t {
     kReceive,
     kRowsToNodes,    ///< an all-to-all in which a row goes once to each node that needs it, from there to its ranks
     kRowsFromNodes,  ///< the way back: the rows of a token are added up in each node, and then at home
-    kShift           ///< everything to the next rank of the group, the last's to the first
+    kShift,          ///< everything to the next rank of the group, the last's to the first
+    kToHost,         ///< every rank by itself, from its tile to its host's memory
+    kFromHost
 };
+/// Between a tile and its host: no rank waits for another.
+[[nodiscard]] constexpr bool is_host_copy(CommKind comm) {
+    return comm == CommKind::kToHost || comm == CommKind::kFromHost;
+}
 [[nodiscard]] const char* to_string(CommKind kind);
 
 /// Activations and weights, and gradients, have the plan's precision; fp32 and 64-bit integers are so whatever it is.

@@ -24,6 +24,7 @@ class PairMerger {
         Block block = program_.blocks[backward];
         block.op_begin = begin_ = static_cast<std::uint32_t>(program_.operations.size());
         blocking_ = last_compute_ = kNothing;
+        begun_ = false;
         first_joins_ = first_joins(sides_[0]) | first_joins(sides_[1]);
         while (!ended(sides_[0]) || !ended(sides_[1])) {
             take_turn(sides_[1]);
@@ -66,7 +67,8 @@ class PairMerger {
         const std::vector<std::uint32_t> own(program_.dependencies.begin() + op.dep_begin,
                                              program_.dependencies.begin() + op.dep_end);
         op.second = side.second;
-        op.joins = static_cast<std::uint8_t>(place == 0 ? first_joins_ : op.joins & 1U);
+        op.joins = static_cast<std::uint8_t>(begun_ ? op.joins & 1U : first_joins_);
+        begun_ = begun_ || !is_host_copy(op.comm);  // what waits behind a copy of the first layer still has to
         op.dep_begin = static_cast<std::uint32_t>(program_.dependencies.size());
         for (const std::uint32_t dep : own) {
             program_.dependencies.push_back(side.place[dep]);
@@ -96,6 +98,7 @@ class PairMerger {
     std::array<Side, 2> sides_;
     std::uint32_t begin_ = 0, blocking_ = kNothing, last_compute_ = kNothing;
     unsigned first_joins_ = 0;
+    bool begun_ = false;  ///< operations other than copies from the host
 };
 
 }  // namespace

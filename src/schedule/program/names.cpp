@@ -69,7 +69,10 @@ constexpr std::array<const char*, static_cast<std::size_t>(OpKind::kCount)> kOpN
                                                                                      "prediction_input",
                                                                                      "router_bias_update",
                                                                                      "world_all_reduce",
-                                                                                     "step_host"};
+                                                                                     "step_host",
+                                                                                     "activations_to_host",
+                                                                                     "activations_from_host",
+                                                                                     "host_copy_wait"};
 
 }  // namespace
 
@@ -79,7 +82,8 @@ const char* to_string(OpKind kind) {
 }
 
 const char* to_string(Stream stream) {
-    static constexpr std::array<const char*, kStreamCount> kNames{"compute", "tp", "ep", "dp", "pp", "cp"};
+    static constexpr std::array<const char*, kStreamCount> kNames{"compute", "tp", "ep",      "dp",
+                                                                  "pp",      "cp", "to_host", "from_host"};
     return kNames[static_cast<std::size_t>(stream)];
 }
 
@@ -113,14 +117,15 @@ const char* to_string(models::GroupKind kind) {
                                                                          "world",
                                                                          "next_stage",
                                                                          "previous_stage",
-                                                                         "mirror_stage"};
+                                                                         "mirror_stage",
+                                                                         "rank"};
     return kNames[static_cast<std::size_t>(kind)];
 }
 
 const char* to_string(CommKind kind) {
-    static constexpr std::array<const char*, 12> kNames{"none",       "all_reduce",    "reduce_scatter",  "all_gather",
-                                                        "all_to_all", "broadcast",     "barrier",         "send",
-                                                        "receive",    "rows_to_nodes", "rows_from_nodes", "shift"};
+    static constexpr std::array<const char*, 14> kNames{
+        "none", "all_reduce", "reduce_scatter", "all_gather",      "all_to_all", "broadcast", "barrier",
+        "send", "receive",    "rows_to_nodes",  "rows_from_nodes", "shift",      "to_host",   "from_host"};
     return kNames[static_cast<std::size_t>(kind)];
 }
 

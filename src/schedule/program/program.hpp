@@ -18,9 +18,13 @@
 namespace auspex::schedule {
 
 /// Operations of one stream run in program order; different streams run beside each other as dependencies allow.
-enum class Stream : std::uint8_t { kCompute, kTp, kEp, kDp, kPp, kCp };
-inline constexpr std::size_t kStreamCount = 6;
+/// kToHost and kFromHost are the two directions of a tile's link to its host: a copy engine each.
+enum class Stream : std::uint8_t { kCompute, kTp, kEp, kDp, kPp, kCp, kToHost, kFromHost };
+inline constexpr std::size_t kStreamCount = 8;
 [[nodiscard]] const char* to_string(Stream stream);
+[[nodiscard]] constexpr bool is_host_stream(Stream stream) {
+    return stream == Stream::kToHost || stream == Stream::kFromHost;
+}
 
 enum class Phase : std::uint8_t { kForward, kRecompute, kBackwardInput, kBackwardWeight, kOptimizer };
 inline constexpr std::size_t kPhaseCount = 5;
@@ -92,6 +96,9 @@ enum class OpKind : std::uint8_t {
     kRouterBiasUpdate,
     kWorldAllReduce,
     kStepHost,
+    kActivationsToHost,    ///< what a layer saves, into host memory
+    kActivationsFromHost,  ///< and back, for its backward pass
+    kHostCopyWait,         ///< for the end of such copies of a layer; forward, its memory on the device is free then
     kCount
 };
 [[nodiscard]] const char* to_string(OpKind kind);
@@ -212,6 +219,7 @@ struct Program {
     bool shares_micro_batches = false;  ///< each chunk has its part of them; else each has all
     bool overlap_tp = false, overlap_ep = false, overlap_dp = false, overlap_pp = false;
     bool overlap_cp = false;  ///< keys and values go round a ring beside attention
+    bool offloads = false;    ///< activations are copied to the host and back beside everything else
 
     [[nodiscard]] std::span<const Operation> operations_of(const Block& block) const {
         return {operations.data() + block.op_begin, block.op_end - block.op_begin};

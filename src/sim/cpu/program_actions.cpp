@@ -273,7 +273,8 @@ struct ProgramActions::Impl {
             append_ring(operation, member, index, own.after);
             add_memory_bytes(operation, op, member.stage);
             return;
-        } else if (op.comm != schedule::CommKind::kNone && !(op.kind == schedule::OpKind::kKeyValueRing && op.beside)) {
+        } else if (op.comm != schedule::CommKind::kNone && !is_host_copy(op.comm) &&
+                   !(op.kind == schedule::OpKind::kKeyValueRing && op.beside)) {
             for (std::int32_t i = 0; i < op.repeat; ++i) {
                 append_collective(operation, member, op, tag);
             }

@@ -48,6 +48,7 @@ class Coster {
     CostedProgram run() {
         out_.program = &program_;
         out_.collective_compute_share = machine_.tile.collective_compute_share;
+        out_.host_copy_compute_share = machine_.tile.host_copy_compute_share;
         out_.blocks.resize(program_.blocks.size());
         out_.serial = costs_.serial;
         out_.ep = static_cast<std::uint32_t>(layout_.ep), out_.etp = static_cast<std::uint32_t>(layout_.etp);
@@ -262,7 +263,9 @@ class Coster {
         task.type = is_world(op) ? Task::Type::kWorld : Task::Type::kTransfer;
         task.loss = loss_of(op);
         task.transfer = costs_.transfer[program_.index_of(op)];
-        if (!by_rank_) {
+        if (!by_rank_ && is_host_copy(op.comm)) {
+            task.jitter = 0;  // nobody else waits for it
+        } else if (!by_rank_) {
             task.jitter = to_picoseconds(noise_s(op, member_of(task)));
         } else if (!is_world(op) && op.comm != schedule::CommKind::kSend) {
             task.actor_groups = actor_groups_of(op.group, op.stream);

@@ -65,7 +65,8 @@ TransferCosts::TransferCosts(const schedule::Program& program, const models::Mac
       load_(load),
       grain_(grain),
       link_factors_(link_factors),
-      serial_(!program.overlap_tp && !program.overlap_ep && !program.overlap_dp && !program.overlap_cp) {}
+      serial_(!program.overlap_tp && !program.overlap_ep && !program.overlap_dp && !program.overlap_cp &&
+              !program.offloads) {}
 
 std::uint32_t TransferCosts::index_of(const schedule::Operation& op, int stage) {
     const auto key =

@@ -76,7 +76,7 @@ struct CostedProgram {
     std::vector<std::uint32_t> dependencies;  ///< on tasks of other streams: those of a stream run in order anyway
     std::vector<CostedBlock> blocks;          ///< as Program::blocks
     std::vector<CostedTransfer> transfers;
-    double collective_compute_share = 0;
+    double collective_compute_share = 0, host_copy_compute_share = 0;
     bool serial = false;     ///< of an actor, nothing but pipeline messages runs beside compute or another collective
     bool runs_ahead = true;  ///< compute goes ahead of the events where it can; false: to test that it changes nothing
     // unfolded

@@ -110,9 +110,10 @@ class Player {
         return messages_[message_index(actor, use, task)];
     }
 
-    // compute beside collectives
+    // compute beside collectives and copies to and from the host, each of which slows it by a share of its own
     [[nodiscard]] double compute_rate(const ActorState& actor) const {
-        return actor.collectives > 0 ? 1 - costed_.collective_compute_share : 1;
+        return (actor.collectives > 0 ? 1 - costed_.collective_compute_share : 1) *
+               (actor.host_copies > 0 ? 1 - costed_.host_copy_compute_share : 1);
     }
     void schedule_compute_end(std::uint32_t a);
     void work_until_now(ActorState& actor) const;
@@ -167,6 +168,7 @@ class Player {
 
     // losses
     void account_transfer(ActorState& actor, const Task& task, const TransferInFlight& what, Picoseconds at);
+    [[nodiscard]] bool is_at_receive(const ActorState& actor) const;
     [[nodiscard]] bool waits_for_other_than_message(const ActorState& actor) const;
     void record(const ActorState& actor, const StreamState& state, const Task& task, Picoseconds at);
 

@@ -31,6 +31,10 @@ double host_issue_s(const schedule::Program& program, const schedule::Block& blo
             seconds += kernels_issued(program, op, stack) * stack.issue_s;
             continue;
         }
+        if (is_host_copy(op.comm)) {
+            seconds += stack.issue_s;
+            continue;
+        }
         seconds += op.repeat * stack.collective_issue_s;
         const bool is_message = op.comm == schedule::CommKind::kSend || op.comm == schedule::CommKind::kReceive;
         if (layout.nodes > 1 && !is_message && !carries_many_tensors(op)) {

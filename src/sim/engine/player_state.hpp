@@ -94,7 +94,7 @@ struct ActorState {
     Picoseconds overtaking_at = 0;             ///< when it did
     std::uint32_t world_operations = 0;        ///< world operations reached
     std::uint32_t last_group_sync = kNone;     ///< the last group sync that it took part in
-    // the compute task in flight, which a collective beside it slows down
+    // the compute task in flight, which collectives and host copies beside it slow down
     schedule::LossTimes time_by_loss{};
     Picoseconds duration = 0;
     double work_left = 0;  ///< in ticks; less than 0: of the next task, if it follows at once
@@ -103,7 +103,7 @@ struct ActorState {
     double work_ahead = 0;   ///< done of the next task when the last one ended, in the rest of a tick
     Picoseconds work_ended = 0;
     std::uint32_t compute_generation = 0;
-    int collectives = 0;
+    int collectives = 0, host_copies = 0;
     schedule::Loss interference = schedule::Loss::kExposedDp;
 };
 

@@ -246,20 +246,22 @@ void Player<Sharing>::end_compute(std::uint32_t a) {
     runnable_.push_back(a);
 }
 
-/// A collective of the same tile starts (+1) or ends (-1): compute in flight changes its pace. What it has lost so far
-/// counts as what the collective that came last before does.
+/// A collective of the same tile, or a copy to its host or back, starts (+1) or ends (-1): compute in flight changes
+/// its pace. What it has lost so far counts as what the collective that came last before does.
 template <class Sharing>
 void Player<Sharing>::change_collectives(std::uint32_t a, const Task& task, int by) {
     ActorState& actor = actors_[a];
-    if (costed_.serial || costed_.collective_compute_share <= 0 || task.stream == schedule::Stream::kPp) {
+    const bool is_copy = is_host_stream(task.stream);
+    const double share = is_copy ? costed_.host_copy_compute_share : costed_.collective_compute_share;
+    if (costed_.serial || share <= 0 || task.stream == schedule::Stream::kPp) {
         return;
     }
     const bool computes = actor.streams[0].in_flight != kNone;
     if (computes) {
         work_until_now(actor);
     }
-    const bool before = actor.collectives > 0;
-    actor.collectives += by;
+    const double before = compute_rate(actor);
+    (is_copy ? actor.host_copies : actor.collectives) += by;
     if (by > 0 && actor.interference != task.loss) {
         if (computes) {
             const auto done = static_cast<double>(actor.duration) - actor.work_left;
@@ -267,7 +269,7 @@ void Player<Sharing>::change_collectives(std::uint32_t a, const Task& task, int 
         }
         actor.interference = task.loss;
     }
-    if (computes && before != (actor.collectives > 0)) {
+    if (computes && before != compute_rate(actor)) {
         schedule_compute_end(a);
     }
 }

@@ -258,6 +258,14 @@ void Player<Sharing>::end_transfer_task(std::uint32_t a, std::size_t stream, con
     resume(a, stream, at);
 }
 
+/// True if what compute does next in a pass is to receive a message.
+template <class Sharing>
+bool Player<Sharing>::is_at_receive(const ActorState& actor) const {
+    const StreamState& compute = actor.streams[0];
+    return compute.index_in_role != kNone && task_of(actor, compute).type == Task::Type::kReceive &&
+           block_of(actor, compute.block_use).kind != schedule::BlockKind::kOptimizer;
+}
+
 /// True if an asynchronous message is not what compute waits for: it waits for another message, or for a collective
 /// that this software does not overlap, and that books the time when it ends.
 template <class Sharing>
@@ -265,11 +273,8 @@ bool Player<Sharing>::waits_for_other_than_message(const ActorState& actor) cons
     const auto in_flight = [&actor](schedule::Stream stream) {
         return actor.streams[static_cast<std::size_t>(stream)].in_flight != kNone;
     };
-    const StreamState& compute = actor.streams[0];
-    const bool for_message = compute.index_in_role != kNone && task_of(actor, compute).type == Task::Type::kReceive &&
-                             block_of(actor, compute.block_use).kind != schedule::BlockKind::kOptimizer;
-    return for_message || in_flight(schedule::Stream::kCp) ||
-           (!program_.overlap_tp && in_flight(schedule::Stream::kTp)) ||
+    return is_at_receive(actor) || in_flight(schedule::Stream::kCp) || in_flight(schedule::Stream::kToHost) ||
+           in_flight(schedule::Stream::kFromHost) || (!program_.overlap_tp && in_flight(schedule::Stream::kTp)) ||
            (!program_.overlap_ep && in_flight(schedule::Stream::kEp)) ||
            (!program_.overlap_dp && in_flight(schedule::Stream::kDp));
 }
@@ -279,7 +284,7 @@ bool Player<Sharing>::waits_for_other_than_message(const ActorState& actor) cons
 template <class Sharing>
 void Player<Sharing>::account_transfer(ActorState& actor, const Task& task, const TransferInFlight& what,
                                        Picoseconds at) {
-    if (actor.streams[0].in_flight != kNone ||
+    if (actor.streams[0].in_flight != kNone || (is_host_stream(task.stream) && is_at_receive(actor)) ||
         (task.stream == schedule::Stream::kPp && program_.overlap_pp && waits_for_other_than_message(actor))) {
         return;
     }

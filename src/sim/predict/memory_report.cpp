@@ -21,8 +21,33 @@ std::string size_text(double bytes) {
     return fixed(bytes / (is_small ? 1e6 : 1e9), 1) + (is_small ? " MB" : " GB");
 }
 
-MemoryReport report_of(const models::Inputs& inputs, std::vector<schedule::StageMemory> stages) {
+/// Each tile at its own peak: they are near one another in time.
+void add_host_memory(MemoryReport& report, const models::Layout& layout) {
+    for (const schedule::StageMemory& stage : report.by_stage) {
+        report.host_bytes = std::max(report.host_bytes, stage.host_bytes);
+    }
+    if (report.host_bytes == 0) {
+        return;
+    }
+    std::vector<double> by_node(static_cast<std::size_t>(layout.nodes), 0);
+    for (int rank = 0; rank < layout.tiles; ++rank) {
+        const auto stage = static_cast<std::size_t>(grid_coordinates(layout, rank).stage);
+        by_node[static_cast<std::size_t>(rank / layout.tiles_per_node)] += report.by_stage[stage].host_bytes;
+    }
+    report.host_bytes_per_node = std::ranges::max(by_node);
+    report.verdict += "; in host memory " + size_text(report.host_bytes) + " of a tile, " +
+                      size_text(report.host_bytes_per_node) + " of a node";
+    if (report.host_capacity_bytes > 0) {
+        const bool fits = report.host_bytes_per_node <= report.host_capacity_bytes;
+        report.verdict += (fits ? ", which has " : ", more than the ") + size_text(report.host_capacity_bytes) +
+                          (fits ? "" : " that it has");
+    }
+}
+
+MemoryReport report_of(const models::Inputs& inputs, const models::Layout& layout,
+                       std::vector<schedule::StageMemory> stages) {
     MemoryReport report;
+    report.host_capacity_bytes = inputs.machine.node.host_memory_bytes;
     report.capacity_bytes = inputs.machine.tile.hbm_bytes;
     report.by_stage = std::move(stages);
     for (const schedule::StageMemory& stage : report.by_stage) {
@@ -41,6 +66,7 @@ MemoryReport report_of(const models::Inputs& inputs, std::vector<schedule::Stage
                      (report.fits ? "" : ", " + size_text(report.peak_bytes - report.capacity_bytes) + " too much") +
                      "; heaviest stage " + std::to_string(report.heaviest_stage) + ", peak in " +
                      heaviest.peak_operation + "; largest part " + largest->first + ", " + size_text(largest->second);
+    add_host_memory(report, layout);
     return report;
 }
 
@@ -147,7 +173,7 @@ MemoryReport memory_report(const models::Inputs& inputs, const SimulatedStep& st
                                   : stage_memory(inputs.workload, step.plan, inputs.stack, inputs.machine, step.layout,
                                                  step.program, stage, step.load));
     }
-    return report_of(inputs, std::move(stages));
+    return report_of(inputs, step.layout, std::move(stages));
 }
 
 MemoryCourse memory_course(const models::Inputs& inputs, int tiles) {
@@ -169,7 +195,7 @@ MemoryCourse memory_course(const models::Inputs& inputs, int tiles) {
                                              static_cast<std::uint32_t>(stage) * schedule::kStreamCount,
                                              std::move(found)));
     }
-    course.memory = report_of(inputs, std::move(stages));
+    course.memory = report_of(inputs, step.layout, std::move(stages));
     return course;
 }
 

@@ -22,6 +22,9 @@ struct MemoryReport {
     int heaviest_stage = 0;
     std::vector<std::pair<std::string, double>> by_label;  ///< of the heaviest stage, at its peak
     std::vector<schedule::StageMemory> by_stage;
+    double host_bytes = 0;           ///< of one tile's activations in host memory: of the stage that has most there
+    double host_bytes_per_node = 0;  ///< of the node that has most
+    double host_capacity_bytes = 0;  ///< of a node; 0: the machine file does not say
     std::string
         verdict;  ///< one line: "fits, 41.2 of 64.0 GB on stage 0 …" or "does not fit: 112 GB, 48 GB over; largest: …"
 };

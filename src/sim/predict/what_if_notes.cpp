@@ -44,6 +44,7 @@ void note_idle_settings(std::vector<std::string>& notes, const models::Inputs& i
     static constexpr std::pair<const char*, Reset> kSettings[] = {
         {"sequence_parallel", reset<&Plan::sequence_parallel>},
         {"recompute_layers", reset<&Plan::recompute_layers>},
+        {"offload_layers", reset<&Plan::offload_layers>},
         {"optimizer", reset<&Plan::optimizer>},
         {"dispatch", reset<&Plan::dispatch>},
         {"expert_kernels", reset<&Plan::expert_kernels>},

@@ -236,6 +236,11 @@ ChakraExported export_chakra(const models::Inputs& inputs, const ChakraExport& r
                                          ", whose ranks are processes on CPU cores; expected a machine of "
                                          "accelerators");
     }
+    if (inputs.plan.offload_layers > 0) {
+        throw InputError(inputs.plan.file + ": $.offload_layers",
+                         "found " + std::to_string(inputs.plan.offload_layers) +
+                             "; expected 0 for --chakra: its traces have no copies between a tile and its host");
+    }
     require_no_traces(request.folder);
     return Exporter(inputs, request).run();
 }

@@ -206,6 +206,13 @@ std::vector<VerifyLayout> expert_split_layouts() {
     };
 }
 
+/// Layers whose activations wait in host memory: some of a stage, all, and recomputed ones.
+std::vector<VerifyLayout> offload_layouts() {
+    return {{.dp = 2, .ep = 2, .offload_layers = 1},
+            {.model = kDense, .tp = 2, .pp = 2, .sequence_parallel = true, .schedule = kZbH1, .offload_layers = 2},
+            {.model = kLatent, .ep = 2, .pp = 2, .recompute = kLayer, .dispatch = kGathered, .offload_layers = 1}};
+}
+
 }  // namespace
 
 std::string VerifyLayout::grid() const {
@@ -254,6 +261,9 @@ std::string VerifyLayout::choices() const {
     for (std::size_t i = 0; i < recompute.size(); ++i) {
         add((i == 0 ? "recompute " : "") + std::string(recompute[i]));
     }
+    if (offload_layers > 0) {
+        add("offload " + std::to_string(offload_layers));
+    }
     for (std::size_t i = 0; i < overlap.size(); ++i) {
         add((i == 0 ? "overlap " : "") + std::string(overlap[i]));
     }
@@ -281,9 +291,10 @@ std::string VerifyLayout::plan_text(const std::string& routing) const {
     return "{" + number("dp", dp) + number("ep", ep) + number("tp", tp) + number("etp", expert_tp()) +
            number("cp", cp) + text("context_parallel", context) +
            (context_all_to_all > 1 ? number("context_all_to_all", context_all_to_all) : std::string()) +
-           number("pp", pp) + number("virtual_stages", virtual_stages) + number("micro_batch_size", micro_batch_size) +
-           number("micro_batches", micro_batches()) + text("schedule", schedule) + text("precision", "fp32") +
-           text("gradient_dtype", "fp32") + text("optimizer", optimizer) + number("shard_replicas", shard_replicas) +
+           number("pp", pp) + number("virtual_stages", virtual_stages) + number("offload_layers", offload_layers) +
+           number("micro_batch_size", micro_batch_size) + number("micro_batches", micro_batches()) +
+           text("schedule", schedule) + text("precision", "fp32") + text("gradient_dtype", "fp32") +
+           text("optimizer", optimizer) + number("shard_replicas", shard_replicas) +
            (optimizer == std::string(kFsdp) ? of_fsdp() : "") + text("dispatch", dispatch) +
            text("expert_kernels", kernels) + "\"sequence_parallel\": " + (sequence_parallel ? "true" : "false") +
            ",\n \"recompute\": " + list(recompute) + ",\n \"overlap\": " + list(overlap) +
@@ -293,7 +304,7 @@ std::string VerifyLayout::plan_text(const std::string& routing) const {
 const std::vector<VerifyLayout>& verify_layouts() {
     static const std::vector<VerifyLayout> kLayouts = [] {
         std::vector<VerifyLayout> all = make_layouts();
-        for (const std::vector<VerifyLayout>& more : {context_layouts(), expert_split_layouts()}) {
+        for (const std::vector<VerifyLayout>& more : {context_layouts(), expert_split_layouts(), offload_layouts()}) {
             all.insert(all.end(), more.begin(), more.end());
         }
         return all;

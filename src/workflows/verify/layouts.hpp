@@ -36,6 +36,7 @@ struct VerifyLayout {
     int cp = 1;
     const char* context = "all-gather";
     int context_all_to_all = 1;
+    int offload_layers = 0;
 
     [[nodiscard]] int expert_tp() const { return etp > 0 ? etp : tp; }
     [[nodiscard]] int ranks() const { return dp * ep * expert_tp() * pp; }

@@ -1,4 +1,4 @@
-/// @file Memory of a step as predicted and as the arena counted it: equal, label by label, to the byte.
+/// @file Memory of a step as predicted and as the arenas counted it: equal, label by label, to the byte.
 #include "schedule/memory/memory.hpp"
 
 #include <gtest/gtest.h>
@@ -30,8 +30,9 @@ std::string text_of(const RunInputs& run, int rank, const schedule::RankMemory& 
            (p.cp > 1 ? " cp " + std::to_string(p.cp) + " " + to_string(p.context) : "") +
            (run.workload.qk_norm ? " qk-norm" : "") + " " + to_string(p.optimizer) + " of " +
            std::to_string(p.shard_replicas) + (p.reshard_after_forward ? "" : " kept") + " ahead " +
-           std::to_string(p.prefetch) + recomputed_words(p) + " " + to_string(p.schedule) + " " +
-           to_string(p.dispatch) + " " + to_string(p.expert_kernels) + ", rank " + std::to_string(rank) +
+           std::to_string(p.prefetch) + recomputed_words(p) +
+           (p.offload_layers > 0 ? " offloads " + std::to_string(p.offload_layers) : "") + " " + to_string(p.schedule) +
+           " " + to_string(p.dispatch) + " " + to_string(p.expert_kernels) + ", rank " + std::to_string(rank) +
            ": predicted to peak in " + to_string(block.kind) + " at " +
            schedule::operation_name(operation_name_index(op.kind, op.phase)) + " of layer " + std::to_string(op.layer);
 }
@@ -52,6 +53,7 @@ void expect_predicted_memory(const models::Workload& workload, const models::Pla
         const schedule::RankMemory memory =
             rank_memory(run.workload, run.plan, run.stack, run.layout, run.program, rank, uneven ? &record : nullptr);
         const auto i = static_cast<std::size_t>(rank);
+        EXPECT_EQ(result.host_peaks[i], memory.host_bytes) << "in host memory, " << text_of(run, rank, memory);
         for (std::size_t label = 0; label < schedule::kMemoryLabelCount; ++label) {
             EXPECT_EQ(result.peaks[i][label], memory.peaks[label])
                 << to_string(static_cast<schedule::MemoryLabel>(label)) << ", most at any time, "
@@ -78,6 +80,7 @@ models::Plan random_plan(Rng& rng, const models::Workload& w, bool mixture) {
         p.micro_batches = 4;
     }
     testing_plans::draw_recompute(rng, w, p);
+    p.offload_layers = rng.below(3) == 0 ? 1 + static_cast<int>(rng.below(3)) : 0;
     constexpr models::OptimizerSharding kOptimizers[] = {
         models::OptimizerSharding::kReplicated, models::OptimizerSharding::kSharded,
         models::OptimizerSharding::kEpAware, models::OptimizerSharding::kZero2, models::OptimizerSharding::kFsdp};

@@ -1,4 +1,4 @@
-/// @file What is recomputed has the bits of what was not kept: gradients are those without.
+/// @file What is recomputed, or waits in host memory, has the bits of what was kept: gradients are those without.
 #include <gtest/gtest.h>
 
 #include "../exec_fixture.hpp"
@@ -15,6 +15,16 @@ void expect_same_gradients(const models::Workload& workload, const models::Plan&
         return one_step<Fp32>(run_inputs(workload, p, still_training()));
     };
     const StepResult kept = gradients(plan);
+    for (const int layers : {1, 2}) {
+        for (const bool input_only : {false, true}) {
+            models::Plan p = plan;
+            p.offload_layers = layers;
+            p.recompute.layer = input_only;
+            EXPECT_EQ(gradients(p).gradients, kept.gradients)
+                << layers << " layers of " << workload.name << " offloaded, " << to_string(p.schedule) << ", tp "
+                << p.tp << ", " << to_string(p.dispatch) << (input_only ? ", recomputed" : "");
+        }
+    }
     for (const auto& [word, part] : models::kRecomputeWords) {
         const bool has_part =
             (word != "latent_up" || workload.q_rank > 0) && (word != "shared_experts" || workload.shared_experts > 0);

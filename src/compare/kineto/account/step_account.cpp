@@ -29,6 +29,7 @@ constexpr std::array<SpentText, kSpentCount> kTexts{{
     {"exposed_dp", "Data-parallel communication that no compute hides."},
     {"exposed_pp", "Pipeline messages on their way that no compute hides."},
     {"exposed_cp", "Context-parallel communication that no compute hides."},
+    {"exposed_host", "Copies of activations to the host and back that no compute hides."},
     {"bubble", "Waiting for a message of another pipeline stage."},
     {"waiting", "Barriers and sums over all ranks, uneven routing, slower ranks."},
     {"other_kernels", "Kernels, copies and fills that match no operation of the plan."},
@@ -46,6 +47,7 @@ Spent spent_of(schedule::Loss loss) {
         case schedule::Loss::kExposedDp: return Spent::kExposedDp;
         case schedule::Loss::kExposedPp: return Spent::kExposedPp;
         case schedule::Loss::kExposedCp: return Spent::kExposedCp;
+        case schedule::Loss::kExposedHost: return Spent::kExposedHost;
         default: return Spent::kWaiting;
     }
 }

@@ -19,12 +19,13 @@ enum class Spent : std::uint8_t {
     kExposedDp,
     kExposedPp,
     kExposedCp,
+    kExposedHost,
     kBubble,             ///< waiting for another stage's message
     kWaiting,            ///< what all ranks do together, uneven routing, slower ranks
     kOtherKernels,       ///< measured: kernels that match no operation
     kOtherCommunication  ///< measured: collectives that match none, where nothing hides them
 };
-inline constexpr std::size_t kSpentCount = 14;
+inline constexpr std::size_t kSpentCount = 15;
 [[nodiscard]] const char* to_string(Spent spent);
 /// One sentence.
 [[nodiscard]] const char* meaning_of(Spent spent);

@@ -42,7 +42,11 @@ class RankBuilder {
             use_ = static_cast<std::uint32_t>(use);
             micro_batch_ = role.order[use].micro_batch;
             for (const Operation& op : program_.operations_of(program_.blocks[role.order[use].block])) {
-                op.comm == schedule::CommKind::kNone ? add_kernels(op) : add_message(op);
+                if (op.comm == schedule::CommKind::kNone) {
+                    add_kernels(op);
+                } else if (!is_host_copy(op.comm)) {  // a trace's copies do not tell whose they are
+                    add_message(op);
+                }
             }
         }
         std::stable_sort(out_.messages.begin(), out_.messages.end(),

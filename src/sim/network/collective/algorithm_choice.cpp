@@ -46,6 +46,8 @@ std::span<const models::CollectiveAlgorithm> algorithms_of(schedule::CommKind co
         case schedule::CommKind::kNone:
         case schedule::CommKind::kSend:
         case schedule::CommKind::kShift:
+        case schedule::CommKind::kToHost:
+        case schedule::CommKind::kFromHost:
         case schedule::CommKind::kReceive: return kPoint;
     }
     check_failed("comm", "unknown kind of communication", __FILE__, __LINE__);

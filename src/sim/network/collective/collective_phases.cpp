@@ -102,6 +102,12 @@ CollectivePhases phases_of(schedule::CommKind comm, AlgorithmChoice choice, cons
                            HostUse host, double tree_chunk_bytes, const models::TokenSpread& spread) {
     AUSPEX_CHECK(choice.algorithm != Algorithm::kAuto, "the choice of an algorithm needs rates and is the caller's");
     AUSPEX_CHECK(choice.levels >= 1 && choice.levels <= 3, "a named algorithm runs over one to three levels");
+    if (is_host_copy(comm)) {
+        const bool leaves = comm == schedule::CommKind::kToHost;
+        return {{Algorithm::kDirect, 1},
+                {{Level::kFlat, leaves ? StepShape::kToHost : StepShape::kFromHost, 0, bytes, 1, 0,
+                  leaves ? "copy to the host" : "copy from the host"}}};
+    }
     if (form.ranks == 1 || comm == schedule::CommKind::kNone || comm == schedule::CommKind::kReceive) {
         return {choice, {}};
     }

@@ -45,13 +45,14 @@ struct CollectivePhases {
 /// with one member are left out. Needs equally many ranks on every node (and nodes in every block), else one level
 /// less. What cannot run is replaced, two levels in one node by direct:
 /// a broadcast is what they do in the root's node. Requires a named algorithm (not kAuto). kSend is one round
-/// of pairs; rows to and from nodes are row_exchange's, with `spread`; kNone and kReceive are no rounds; a barrier is
-/// dissemination without bytes, over two levels. With `host.messages` the algorithm runs over the ranks of one node as
-/// it would over as many nodes (Level::kByHost). With `host.staging`, collectives and sends that leave the node, or do
-/// that, begin with a copy of what each rank sends to the host and end with one back of what it receives
-/// (StepShape::kToHost, kFromHost). What two and three levels do in the node is then done in host memory, which all its
-/// k ranks share (kInHost): a reduce-scatter reads the k parts of a rank's slice and writes their sum, B + B/k a rank;
-/// an all-to-all reads B and writes B; nothing is gathered or scattered there.
+/// of pairs; rows to and from nodes are row_exchange's, with `spread`; kNone and kReceive are no rounds; kToHost and
+/// kFromHost are one copy of every rank; a barrier is dissemination without bytes, over two levels. With
+/// `host.messages` the algorithm runs over the ranks of one node as it would over as many nodes (Level::kByHost). With
+/// `host.staging`, collectives and sends that leave the node, or do that, begin with a copy of what each rank sends to
+/// the host and end with one back of what it receives (StepShape::kToHost, kFromHost). What two and three levels do in
+/// the node is then done in host memory, which all its k ranks share (kInHost): a reduce-scatter reads the k parts of a
+/// rank's slice and writes their sum, B + B/k a rank; an all-to-all reads B and writes B; nothing is gathered or
+/// scattered there.
 [[nodiscard]] CollectivePhases phases_of(schedule::CommKind comm, AlgorithmChoice choice, const GroupForm& form,
                                          double bytes, HostUse host, double tree_chunk_bytes = kWholeTree,
                                          const models::TokenSpread& spread = {});

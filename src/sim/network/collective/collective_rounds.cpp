@@ -279,6 +279,8 @@ CollectiveSteps outermost(schedule::CommKind comm, Algorithm algorithm, const Su
         case schedule::CommKind::kSend: return {{s.level, StepShape::kPairs, 0, s.bytes, 1, 0, "send"}};
         case schedule::CommKind::kRowsToNodes:
         case schedule::CommKind::kRowsFromNodes:
+        case schedule::CommKind::kToHost:
+        case schedule::CommKind::kFromHost:
         case schedule::CommKind::kNone:
         case schedule::CommKind::kReceive: return {};
     }

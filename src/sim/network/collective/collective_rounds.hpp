@@ -87,10 +87,10 @@ struct RowWeights {
 /// ranks have of a token, at home what the nodes have.
 [[nodiscard]] CollectiveSteps row_exchange(schedule::CommKind comm, const GroupForm& form, double bytes,
                                            const models::TokenSpread& spread);
-/// No algorithm is chosen: messages, shifts, and rows to and from nodes.
+/// No algorithm is chosen: messages, shifts, rows to and from nodes, copies to and from the host.
 [[nodiscard]] constexpr bool has_one_way(schedule::CommKind comm) {
     return comm == schedule::CommKind::kSend || comm == schedule::CommKind::kShift ||
-           comm == schedule::CommKind::kRowsToNodes || comm == schedule::CommKind::kRowsFromNodes;
+           comm == schedule::CommKind::kRowsToNodes || comm == schedule::CommKind::kRowsFromNodes || is_host_copy(comm);
 }
 [[nodiscard]] constexpr bool moves_rows(schedule::CommKind comm) {
     return comm == schedule::CommKind::kRowsToNodes || comm == schedule::CommKind::kRowsFromNodes;

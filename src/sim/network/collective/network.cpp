@@ -28,7 +28,7 @@ struct ByContent {
 
 bool is_collective(schedule::CommKind comm) {
     return comm != schedule::CommKind::kSend && comm != schedule::CommKind::kReceive &&
-           comm != schedule::CommKind::kNone;
+           comm != schedule::CommKind::kNone && !is_host_copy(comm);
 }
 
 /// Every message of an all-to-all goes from its first sender to its last receiver, whose share it is.
@@ -335,7 +335,7 @@ Transfer Network::unroll_as(AlgorithmChoice choice, schedule::CommKind comm, mod
     if (group == models::GroupKind::kWorld) {
         stage = 0;
     }
-    if (impl_->groups.form(group, stage).ranks == 1) {
+    if (impl_->groups.form(group, stage).ranks == 1 && !is_host_copy(comm)) {
         return {};
     }
     const Impl::Asked asked{

@@ -38,10 +38,14 @@ RoundCosts::RoundCosts(const models::Machine& machine, const models::Stack& stac
       fabric_(fabric),
       memory_bytes_per_s_(machine.tile.hbm_bytes_per_s * machine.tile.memory_efficiency),
       host_bytes_per_s_(machine.node.host_memory_bytes_per_s),
-      sockets_(machine.node.sockets) {}
+      sockets_(machine.node.sockets),
+      host_copy_latency_s_(machine.node.host_copy_latency_s) {}
 
 double RoundCosts::messages_s(schedule::CommKind comm, const GroupForm& form, const CollectiveStep& step, double scale,
                               const FlowPattern& pattern) const {
+    if (is_host_copy(comm)) {
+        return host_copy_latency_s_;
+    }
     const MessageSoftware software = message_software(stack_, comm, form.nodes, step.bytes);
     const double flow_s = step.bytes * scale / pattern.solo_rate;
     // Of what one rank sends at once in an exchange of all with all; elsewhere one message.

@@ -47,6 +47,7 @@ class RoundCosts {
     double memory_bytes_per_s_;
     double host_bytes_per_s_;  ///< of a socket's memory; 0: NICs hang on the device
     int sockets_;
+    double host_copy_latency_s_;
 };
 
 }  // namespace auspex::network

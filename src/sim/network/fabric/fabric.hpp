@@ -60,10 +60,10 @@ class Fabric {
     [[nodiscard]] bool has_ways_by_host() const;
     [[nodiscard]] std::span<const std::uint32_t> slots_out(int tile) const;  ///< tile to the wire of its NIC
     [[nodiscard]] std::span<const std::uint32_t> slots_in(int tile) const;
-    /// Copies of whole buffers between a tile and its host: none where Staging is kPipelined or NICs are on the device.
+    /// Copies of whole buffers between a tile and its host.
     [[nodiscard]] std::span<const std::uint32_t> slots_to_host(int tile) const;
     [[nodiscard]] std::span<const std::uint32_t> slots_from_host(int tile) const;
-    /// The memory of the tile's socket; none likewise.
+    /// The memory of the tile's socket; none where Staging is kPipelined or NICs are on the device.
     [[nodiscard]] std::span<const std::uint32_t> slots_in_host(int tile) const;
     /// Replaces what `crossing` holds. The nodes differ.
     void route_between_nodes(int from_node, int from_tile, int to_node, int to_tile, InterNodeRoute& crossing) const;

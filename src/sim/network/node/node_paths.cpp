@@ -117,9 +117,8 @@ NodeInside::NodeInside(const models::Node& node, const models::Stack& stack) : n
     } else {
         add_node_switch(stack.scale_up_efficiency);
     }
-    if (node.nic_attachment == models::NicAttachment::kHost) {
-        add_host(stack.scale_up_efficiency);
-    }
+    // Copies to a host that carries no messages are made by copy engines, not by a transport.
+    add_host(node.nic_attachment == models::NicAttachment::kHost ? stack.scale_up_efficiency : 1);
     add_nics(stack.scale_out_efficiency);
     find_paths(stack);
     paths_.in_host.resize(at(node.tiles));
@@ -286,12 +285,10 @@ void NodeInside::find_paths(const models::Stack& stack) {
 void NodeInside::find_paths_out(int tile, const models::Stack& stack) {
     const auto nic = at(nic_of_tile(node_, tile));
     Vertex begin = tile_out_[at(tile)], end = tile_in_[at(tile)];
-    paths_.to_host.emplace_back();
-    paths_.from_host.emplace_back();
+    const auto socket = at(socket_of_card(node_, card_of(tile)));
+    paths_.to_host.push_back(path(begin, hub_out_[socket]));
+    paths_.from_host.push_back(path(hub_in_[socket], end));
     if (stages_whole(node_, stack)) {
-        const auto socket = at(socket_of_card(node_, card_of(tile)));
-        paths_.to_host.back() = path(begin, hub_out_[socket]);
-        paths_.from_host.back() = path(hub_in_[socket], end);
         begin = hub_out_[socket];
         end = hub_in_[socket];
     }

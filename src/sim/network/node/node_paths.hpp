@@ -48,10 +48,11 @@ struct NodePaths {
     /// [from tile * tiles + to tile]: from process to process through the host, without a NIC; as `out` and `in` begin
     /// and end. Empty where NICs hang on the device.
     std::vector<std::vector<std::uint32_t>> by_host;
-    /// [tile]: copies between the tile and its socket; empty unless they are made beforehand (Staging::kWhole), when
-    /// `out` and `in` begin and end in host memory.
+    /// [tile]: copies between the tile and its socket. Where buffers are copied beforehand (Staging::kWhole) `out` and
+    /// `in` begin and end in host memory.
     std::vector<std::vector<std::uint32_t>> to_host, from_host;
-    std::vector<std::vector<std::uint32_t>> in_host;  ///< [tile]: the memory of its socket; empty likewise
+    std::vector<std::vector<std::uint32_t>>
+        in_host;  ///< [tile]: the memory of its socket; empty unless Staging::kWhole
     /// The same slots on the same ways, whatever they carry.
     [[nodiscard]] bool routes_as(const NodePaths& other) const;
 };

@@ -18,7 +18,8 @@ class TemplateBuilder {
             out_.nics.push_back(index(PartKind::kNic, n));
         }
         for (const NodeSlot& slot : find_node_paths(node_, models::Stack{}).slots) {
-            if (slot.kind != LinkKind::kNic && slot.kind != LinkKind::kRankTransport && !is_both_ways(slot.kind)) {
+            if (slot.kind != LinkKind::kNic && slot.kind != LinkKind::kRankTransport && !is_both_ways(slot.kind) &&
+                !is_beside_network(slot.kind)) {
                 out_.links.push_back({index(slot.from.kind, slot.from.index), index(slot.to.kind, slot.to.index),
                                       slot.kind, false, slot.bytes_per_s});
             }
@@ -28,6 +29,12 @@ class TemplateBuilder {
     }
 
  private:
+    /// Where NICs hang on the device no message passes the host.
+    [[nodiscard]] bool is_beside_network(LinkKind kind) const {
+        return node_.nic_attachment == models::NicAttachment::kDevice &&
+               (kind == LinkKind::kPcieCard || kind == LinkKind::kPcieSocket);
+    }
+
     std::uint32_t index(PartKind kind, int number) {
         const NodePart part{kind, number};
         const auto [at, is_new] = index_of_.try_emplace(part, static_cast<std::uint32_t>(out_.parts.size()));

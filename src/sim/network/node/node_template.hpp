@@ -22,7 +22,8 @@ struct NodeTemplate {
     std::vector<std::uint32_t> nics;  ///< [NIC]: its index into parts
 };
 
-/// The links are those of find_node_paths without a stack; the wires of the NICs are left to the network.
+/// The links are those of find_node_paths without a stack, but for those to a host that no message passes; the wires of
+/// the NICs are left to the network.
 [[nodiscard]] NodeTemplate node_template(const models::Node& node);
 
 }  // namespace auspex::network

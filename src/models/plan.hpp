@@ -10,6 +10,7 @@
 
 #include "base/json_forward.hpp"
 #include "models/context/context_parallel.hpp"
+#include "models/pipeline/auto_order.hpp"
 #include "models/pipeline/schedule_kind.hpp"
 #include "models/pipeline/stage_layers.hpp"
 #include "models/recompute/recompute.hpp"
@@ -78,6 +79,7 @@ struct Plan {
     int micro_batch_size = 1;
     int micro_batches = 1;
     ScheduleKind schedule = ScheduleKind::k1f1b;
+    AutoOrder auto_order;          ///< of kZbAuto
     bool post_validation = false;  ///< the optimizer's update waits for no other stage (arXiv:2401.10241, section 4)
     Recompute recompute;
     int recompute_layers = 0;  ///< of a virtual stage, the first, `recompute` holds for; 0: for all of them

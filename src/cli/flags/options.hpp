@@ -141,6 +141,8 @@ enum class Flag {
     kVirtualStages,
     kPassTimes,
     kPairTimes,
+    kInFlight,
+    kKeptForWeights,
     kSvg,
     kPort,
     kOpen,
@@ -269,6 +271,8 @@ struct PassTimeFlags {
 struct ScheduleFlags {
     std::string order, svg;
     int ranks = 0, micro_batches = 0, virtual_stages = 0;
+    int in_flight = 0;            ///< zb-auto: micro-batches that a rank may hold; 0: twice the ranks
+    double kept_for_weights = 1;  ///< zb-auto
     PassTimeFlags times;
 };
 

@@ -54,7 +54,8 @@ FlagText schedule_flag_text(Flag flag) {
     switch (flag) {
         case Flag::kOrder:
             return {"order", "WORD|FILE",
-                    "gpipe, 1f1b, interleaved-1f1b, zb-h1, zb-h2, zbv, v-half, v-min, dualpipe or dualpipev; or a file "
+                    "gpipe, 1f1b, interleaved-1f1b, zb-h1, zb-h2, zb-auto, zbv, v-half, v-min, dualpipe or dualpipev; "
+                    "or a file "
                     "of passes, NAME.csv, as torch.distributed.pipelining keeps them"};
         case Flag::kPipelineRanks: return {"pp", "N", "ranks of the pipeline"};
         case Flag::kMicroBatches: return {"micro-batches", "N", "micro-batches of a step"};
@@ -67,6 +68,12 @@ FlagText schedule_flag_text(Flag flag) {
         case Flag::kPairTimes:
             return {"overlap", "F&B=T",
                     "what a forward pass beside a whole backward pass takes (dualpipe, dualpipev; default: F + B + W)"};
+        case Flag::kInFlight:
+            return {"in-flight", "N", "zb-auto: micro-batches of which a rank may hold activations (default: 2 pp)"};
+        case Flag::kKeptForWeights:
+            return {"kept-for-weights", "SHARE",
+                    "zb-auto: of a micro-batch's activations, what is left between the gradient of the input and that "
+                    "of the weights (default 1)"};
         case Flag::kSvg: return {"svg", "FILE", "draw the passes there, a row for each rank"};
         default: check_failed("flag", "unknown flag", __FILE__, __LINE__);
     }
@@ -87,6 +94,10 @@ void store_schedule_flag(Options& options, Flag flag, const std::string& text) {
                          {"send", &PassTimeFlags::send_s}});
             break;
         case Flag::kPairTimes: store_times("overlap", to.times, text, {{"F&B", &PassTimeFlags::pair_s}}); break;
+        case Flag::kInFlight: to.in_flight = parse_whole("in-flight", text, 1, kMostMicroBatches); break;
+        case Flag::kKeptForWeights:
+            to.kept_for_weights = parse_number("kept-for-weights", text, 0.0, 1.0, "a number from 0 to 1");
+            break;
         case Flag::kSvg: to.svg = text; break;
         default: check_failed("flag", "unknown flag", __FILE__, __LINE__);
     }

@@ -168,6 +168,21 @@ std::string differences_line(const models::Plan& plan, const models::Plan& base)
     return text.empty() ? "the same plan" : text;
 }
 
+void write_auto_order(JsonWriter& json, const models::Plan& p) {
+    const models::AutoOrder& order = p.auto_order;
+    if (p.schedule != models::ScheduleKind::kZbAuto) {
+        return;
+    }
+    json.key("zb_auto").begin_object();
+    if (order.forward > 0) {
+        json.member("F", order.forward).member("B", order.input).member("W", order.weight).member("send", order.send);
+    }
+    if (order.in_flight > 0) {
+        json.member("in_flight", order.in_flight);
+    }
+    json.member("kept_for_weights", order.kept_for_weights).end_object();
+}
+
 void write_plan(JsonWriter& json, const models::Plan& p) {
     json.member("dp", p.dp).member("ep", p.ep);
     if (p.etp != p.tp) {
@@ -186,6 +201,7 @@ void write_plan(JsonWriter& json, const models::Plan& p) {
     write_stages(json, p);
     json.member("sequence_parallel", p.sequence_parallel).member("micro_batch_size", p.micro_batch_size);
     json.member("micro_batches", p.micro_batches).member("schedule", to_string(p.schedule));
+    write_auto_order(json, p);
     write_list(json, "recompute", recomputed(p));
     if (p.recompute_layers > 0) {
         json.member("recompute_layers", p.recompute_layers);

@@ -41,6 +41,7 @@ const char* to_string(ScheduleKind kind) {
         case ScheduleKind::kInterleaved1f1b: return "interleaved-1f1b";
         case ScheduleKind::kZbH1: return "zb-h1";
         case ScheduleKind::kZbH2: return "zb-h2";
+        case ScheduleKind::kZbAuto: return "zb-auto";
         case ScheduleKind::kZbv: return "zbv";
         case ScheduleKind::kVHalf: return "v-half";
         case ScheduleKind::kVMin: return "v-min";
@@ -70,7 +71,8 @@ int stages_of_model(ScheduleKind kind, int pp, int virtual_stages) {
 int least_chunks(ScheduleKind kind) { return kind == ScheduleKind::kInterleaved1f1b || is_v_shaped(kind) ? 2 : 1; }
 
 bool splits_backward(ScheduleKind kind) {
-    return kind == ScheduleKind::kZbH1 || kind == ScheduleKind::kZbH2 || is_v_shaped(kind);
+    return kind == ScheduleKind::kZbH1 || kind == ScheduleKind::kZbH2 || kind == ScheduleKind::kZbAuto ||
+           is_v_shaped(kind);
 }
 
 PlanMisfit misfit_of(ScheduleKind kind, const ScheduleShape& shape) {

@@ -13,16 +13,18 @@ enum class ScheduleKind : std::uint8_t {
     kInterleaved1f1b,
     kZbH1,
     kZbH2,
+    kZbAuto,
     kZbv,
     kVHalf,
     kVMin,
     kDualPipeV,
     kDualPipe
 };
-inline constexpr std::array kScheduleKinds{ScheduleKind::kGpipe,   ScheduleKind::k1f1b, ScheduleKind::kInterleaved1f1b,
-                                           ScheduleKind::kZbH1,    ScheduleKind::kZbH2, ScheduleKind::kZbv,
-                                           ScheduleKind::kVHalf,   ScheduleKind::kVMin, ScheduleKind::kDualPipeV,
-                                           ScheduleKind::kDualPipe};
+inline constexpr std::array kScheduleKinds{
+    ScheduleKind::kGpipe,     ScheduleKind::k1f1b,    ScheduleKind::kInterleaved1f1b,
+    ScheduleKind::kZbH1,      ScheduleKind::kZbH2,    ScheduleKind::kZbAuto,
+    ScheduleKind::kZbv,       ScheduleKind::kVHalf,   ScheduleKind::kVMin,
+    ScheduleKind::kDualPipeV, ScheduleKind::kDualPipe};
 
 /// The word in plan files.
 [[nodiscard]] const char* to_string(ScheduleKind);

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "models/plan_file/read_auto_order.hpp"
 #include "models/plan_file/read_placement.hpp"
 #include "models/plan_file/read_sharding.hpp"
 #include "models/routing/trace.hpp"
@@ -252,6 +253,7 @@ Plan load_plan(const JsonDocument& document) {
                      "micro_batch_size",
                      "micro_batches",
                      "schedule",
+                     "zb_auto",
                      "stages",
                      "recompute",
                      "recompute_layers",
@@ -279,6 +281,7 @@ Plan load_plan(const JsonDocument& document) {
     plan.name = std::filesystem::path(document.name()).stem().string();
     read_grid(root, plan);
     read_schedule(root, plan);
+    read_auto_order(root, plan);
     read_stages(root, plan);
     read_precision(root, plan);
     read_sharding(root, plan);

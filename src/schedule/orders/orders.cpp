@@ -19,6 +19,7 @@ PipelineOrder make_order_of(models::ScheduleKind kind, const OrderRequest& reque
     models::Plan plan;
     plan.schedule = kind;
     plan.pp = request.ranks, plan.micro_batches = request.micro_batches;
+    plan.auto_order = request.auto_order;
     if (kind == models::ScheduleKind::kDualPipeV || kind == models::ScheduleKind::kDualPipe) {
         plan.ep = 2, plan.overlap_ep = true;  // pairs are told, whatever they would hide
     }

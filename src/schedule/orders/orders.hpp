@@ -18,6 +18,8 @@ namespace auspex::schedule {
 /// weight gradients of micro-batch k behind the input gradient of k + r; H2 begins with 2 (p - r) - 1 forward passes,
 /// and has weight gradients 2 r behind.
 ///
+/// zb-auto: from the lengths of passes and the micro-batches that a rank may hold (auto_orders.hpp).
+///
 /// zbv, v-half, v-min (Qi et al., arXiv:2405.15362): rank r has stages r and 2 p - 1 - r. zbv fills the pipeline with
 /// about the activations of 1f1b; v-half and v-min repeat a block of six slots a micro-batch, in which a micro-batch
 /// moves on by (2, 1, 2, 1) and (1, 1, 1, 1) slots a rank down, up, down and up again: half and a third of the
@@ -30,7 +32,8 @@ namespace auspex::schedule {
 struct OrderRequest {
     std::string word;
     int ranks = 1, micro_batches = 1;
-    int virtual_stages = 1;  ///< of interleaved-1f1b; others have their own
+    int virtual_stages = 1;        ///< of interleaved-1f1b; others have their own
+    models::AutoOrder auto_order;  ///< of zb-auto; in_flight 0: 2 p
 };
 /// Throws InputError for a word that is none, and for numbers that the order does not have.
 [[nodiscard]] PipelineOrder make_order(const OrderRequest& request);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "schedule/orders/auto_orders.hpp"
 #include "schedule/orders/orders.hpp"
 #include "schedule/orders/stage_places.hpp"
 
@@ -15,6 +16,8 @@ std::vector<StagePass> generated(const models::Plan& plan, int stage) {
     switch (plan.schedule) {
         case ScheduleKind::kZbH1: return zero_bubble_passes(stage, pp, m, 1);
         case ScheduleKind::kZbH2: return zero_bubble_passes(stage, pp, m, 2);
+        case ScheduleKind::kZbAuto:
+            return zb_auto_order(pp, m, plan.auto_order)->ranks[static_cast<std::size_t>(stage)];
         case ScheduleKind::kZbv: return zbv_passes(stage, pp, m);
         case ScheduleKind::kVHalf: return v_block_passes(stage, pp, m, {2, 1});
         case ScheduleKind::kVMin: return v_block_passes(stage, pp, m, {1, 1});

@@ -15,8 +15,8 @@ constexpr auto kShared = VerifyModel::kShared;
 constexpr auto kLatent = VerifyModel::kLatent;
 constexpr auto kGpt = VerifyModel::kGpt;
 constexpr const char *kGpipe = "gpipe", *k1f1b = "1f1b", *kInterleaved = "interleaved-1f1b";
-constexpr const char *kZbH1 = "zb-h1", *kZbH2 = "zb-h2", *kZbv = "zbv", *kVHalf = "v-half", *kVMin = "v-min",
-                     *kDualPipeV = "dualpipev", *kDualPipe = "dualpipe";
+constexpr const char *kZbH1 = "zb-h1", *kZbH2 = "zb-h2", *kZbAuto = "zb-auto", *kZbv = "zbv", *kVHalf = "v-half",
+                     *kVMin = "v-min", *kDualPipeV = "dualpipev", *kDualPipe = "dualpipe";
 constexpr const char *kReplicated = "replicated", *kSharded = "sharded", *kEpAware = "ep-aware", *kZero2 = "zero-2",
                      *kFsdp = "fsdp";
 constexpr const char *kSent = "alltoall", *kGathered = "allgather-reducescatter";
@@ -70,6 +70,9 @@ std::vector<VerifyLayout> make_layouts() {
         {kDense, 1, 1, 2, 4, 1, kSliced, 1, kZbH2, kNothing, kSharded, kSent, kGrouped},
         {kExperts, 2, 1, 1, 2, 1, kWhole, 1, kZbH2, kAll, kSharded, kSent, kLoop},
         {kExperts, 1, 2, 1, 2, 1, kWhole, 1, kZbH1, kExpert, kEpAware, kGathered, kGrouped},
+        {kExperts, 1, 2, 2, 4, 1, kSliced, 1, kZbAuto, kNothing, kSharded, kSent, kFused},
+        {kDense, 2, 1, 1, 2, 1, kWhole, 1, kZbAuto, kAll, kEpAware, kSent, kGrouped},
+        {kLatent, 1, 2, 1, 4, 1, kWhole, 1, kZbAuto, kAttention, kEpAware, kGathered, kGrouped},
         {kExperts, 1, 2, 2, 2, 2, kSliced, 1, kZbv, kHalves, kSharded, kGathered, kFused},
         {kExperts, 1, 1, 2, 2, 2, kWhole, 1, kVHalf, kAttention, kReplicated, kSent, kFused},
         {kExperts, 1, 2, 1, 2, 2, kWhole, 1, kVMin, kNorm, kEpAware, kSent, kLoop},

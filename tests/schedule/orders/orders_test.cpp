@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/error.hpp"
+#include "base/rng.hpp"
 #include "schedule/orders/order_csv.hpp"
 #include "schedule/orders/orders.hpp"
 
@@ -77,6 +78,36 @@ TEST(PipelineOrders, hold_the_activations_that_their_papers_say) {
             EXPECT_EQ(in_flight("v-half", p, m)[rank], p + 1);
             EXPECT_LE(in_flight("v-min", p, m)[rank], (2 * p + 2) / 3 + 2);
         }
+    }
+}
+
+// What a rank holds is never more than zb-auto was given: whole micro-batches until the gradient of the input, then the
+// share that waits for that of the weights. Times of any unit give the same order.
+TEST(PipelineOrders, found_by_themselves_hold_no_more_than_they_may) {
+    Rng rng(5);
+    for (int draw = 0; draw < 300; ++draw) {
+        const int ranks = 1 + static_cast<int>(rng.below(12)), m = 1 + static_cast<int>(rng.below(40));
+        models::AutoOrder limits{0.2 + rng.uniform(),
+                                 0.2 + rng.uniform(),
+                                 0.1 + rng.uniform(),
+                                 rng.uniform() / 4,
+                                 1 + static_cast<int>(rng.below(30)),
+                                 rng.uniform()};
+        const PipelineOrder order = make_order({"zb-auto", ranks, m, 1, limits});
+        EXPECT_NO_THROW(check_order(order, "zb-auto"));
+        for (const std::vector<StagePass>& passes : order.ranks) {
+            double held = 0;
+            for (const StagePass& pass : passes) {
+                held += pass.kind == PassKind::kForward         ? 1
+                        : pass.kind == PassKind::kBackwardInput ? limits.kept_for_weights - 1
+                                                                : -limits.kept_for_weights;
+                EXPECT_LE(held, limits.in_flight + 1e-6);
+            }
+        }
+        for (double* const length : {&limits.forward, &limits.input, &limits.weight, &limits.send}) {
+            *length *= 1024;
+        }
+        EXPECT_EQ(make_order({"zb-auto", ranks, m, 1, limits}).ranks, order.ranks);
     }
 }
 

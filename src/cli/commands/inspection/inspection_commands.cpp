@@ -44,8 +44,8 @@ std::vector<Command> inspection_commands() {
          "  auspex schedule --order dualpipev --pp 8 --micro-batches 32 --times F=10ms,B=10ms,W=10ms --overlap "
          "'F&B=25ms' --csv order.csv",
          {Flag::kOrder, Flag::kPassTimes},
-         {Flag::kPipelineRanks, Flag::kMicroBatches, Flag::kVirtualStages, Flag::kPairTimes, Flag::kSvg, Flag::kCsv,
-          Flag::kJson},
+         {Flag::kPipelineRanks, Flag::kMicroBatches, Flag::kVirtualStages, Flag::kPairTimes, Flag::kInFlight,
+          Flag::kKeptForWeights, Flag::kSvg, Flag::kCsv, Flag::kJson},
          run_schedule,
          {{Flag::kCsv,
            "write the order there, a line a rank, as torch.distributed.pipelining keeps it; --order reads it back"}}},

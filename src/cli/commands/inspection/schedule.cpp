@@ -57,7 +57,13 @@ schedule::PipelineOrder order_of(const ScheduleFlags& flags) {
                                                 std::to_string(flags.ranks) + " ranks; expected at most " +
                                                 thousands(kMostPasses) + " passes");
     }
-    return schedule::make_order({flags.order, flags.ranks, flags.micro_batches, chunks});
+    const PassTimeFlags& t = flags.times;
+    return schedule::make_order(
+        {flags.order,
+         flags.ranks,
+         flags.micro_batches,
+         chunks,
+         {t.forward_s, t.input_s, t.weight_s, std::max(t.send_s, 0.0), flags.in_flight, flags.kept_for_weights}});
 }
 
 orders::PassTimes times_of(const ScheduleFlags& flags) {
@@ -77,6 +83,15 @@ orders::PassTimes times_of(const ScheduleFlags& flags) {
     const double whole_s = given.forward_s + given.input_s + given.weight_s;
     return {given.forward_s, given.input_s, given.weight_s, std::max(given.send_s, 0.0),
             given.pair_s > 0 ? given.pair_s : whole_s};
+}
+
+/// Only zb-auto has limits.
+void check_limits(const ScheduleFlags& flags) {
+    const bool has_limit = flags.in_flight > 0;
+    if (flags.order != "zb-auto" && (has_limit || flags.kept_for_weights != 1)) {
+        throw InputError(has_limit ? "--in-flight" : "--kept-for-weights",
+                         "found with --order " + flags.order + "; expected zb-auto, or no such flag");
+    }
 }
 
 bool has_pairs(const schedule::PipelineOrder& order) {
@@ -142,8 +157,9 @@ void print_text(const Options& options, const schedule::PipelineOrder& order, co
 
 void run_schedule(const Options& options) {
     const ScheduleFlags& flags = options.schedule;
-    const schedule::PipelineOrder order = order_of(flags);
     const orders::PassTimes times = times_of(flags);
+    check_limits(flags);
+    const schedule::PipelineOrder order = order_of(flags);
     if (flags.times.pair_s > 0 && !has_pairs(order)) {
         throw InputError("--overlap", "found with " + flags.order +
                                           ", in which nothing runs side by side; expected dualpipe, dualpipev or no "

@@ -169,7 +169,7 @@ double GridFloor::bound_s(const Candidate& c, const PartTimes& times, double opt
     const std::vector<double>& messages = messages_s(c);
     const std::vector<std::vector<double>> optimizer(static_cast<std::size_t>(c.pp), {optimizer_s});
     return bound_of(
-        c, {forward_s, backward_s, {}, {}, messages, messages, blocks, optimizer, inputs_.plan.post_validation});
+        c, {forward_s, backward_s, {}, {}, messages, messages, blocks, optimizer, {}, inputs_.plan.post_validation});
 }
 
 double GridFloor::of(const Candidate& plan) {

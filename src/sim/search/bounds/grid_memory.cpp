@@ -27,7 +27,8 @@ double GridMemory::floor_bytes(const Candidate& c) {
     const LayerCosts& costs = table_.of(c);
     const std::vector<PartCounts>& parts = table_.parts_of(c);
     std::vector<double> kept_bytes;  // by chunk
-    const models::Plan plan = plan_of_passes(c);
+    models::Plan plan = plan_of_passes(c);
+    plan.auto_order = models::resolved(inputs_.plan.auto_order, inputs_.workload, c.pp);
     for (int chunk = 0; chunk < c.virtual_stages; ++chunk) {
         const PartCounts& counts = parts[static_cast<std::size_t>(schedule::virtual_stage_of(plan, chunk, 0))];
         kept_bytes.push_back(counts[static_cast<std::size_t>(Part::kDense)] * costs.dense_kept_bytes +

@@ -17,6 +17,7 @@ class PassWalk {
  public:
     PassWalk(const Candidate& candidate, const BoundTerms& terms)
         : c_(candidate), plan_(plan_of_passes(candidate)), terms_(terms) {
+        plan_.auto_order = terms.auto_order;
         for (int stage = 0; stage < c_.pp; ++stage) {
             stages_.push_back({schedule::PassOrder(plan_, stage)});
         }

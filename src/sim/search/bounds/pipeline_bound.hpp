@@ -10,7 +10,7 @@ namespace auspex::search {
 /// For the rounding of sums, so that a bound is one.
 inline constexpr double kBelow = 1 - 1e-9;
 
-/// The fields of a plan on which the order of its passes depends.
+/// The fields of a plan on which the order of its passes depends, but for auto_order.
 [[nodiscard]] models::Plan plan_of_passes(const Candidate& candidate);
 
 /// What the passes of a plan take at least.
@@ -21,6 +21,7 @@ struct BoundTerms {
     bool blocks_messages = false;               ///< they hold their senders up
     /// By stage: the optimizer block, in parts between which all ranks wait for each other.
     std::span<const std::vector<double>> optimizer_s;
+    models::AutoOrder auto_order;  ///< of zb-auto, resolved: bound_of_passes asks for it
     bool is_among_others = false;  ///< plan.post_validation: steps overlap, and only what a stage has to do counts
 };
 

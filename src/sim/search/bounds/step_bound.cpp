@@ -33,9 +33,16 @@ BoundTerms GridBound::terms_of(const Candidate& c, std::span<const std::vector<d
     const PassTimes& passes = passes_of(c);
     const MessageTimes& messages = messages_of(c);
     const bool blocks = inputs_.stack.blocking_sends && !overlaps(c, schedule::Stream::kPp);
-    return {passes.forward_s, passes.backward_s, passes.input_s,
-            passes.weight_s,  messages.next_s,   messages.back_s,
-            blocks,           optimizer,         inputs_.plan.post_validation};
+    return {passes.forward_s,
+            passes.backward_s,
+            passes.input_s,
+            passes.weight_s,
+            messages.next_s,
+            messages.back_s,
+            blocks,
+            optimizer,
+            models::resolved(inputs_.plan.auto_order, inputs_.workload, c.pp),
+            inputs_.plan.post_validation};
 }
 
 const GridBound::PassTimes& GridBound::passes_of(const Candidate& c) {

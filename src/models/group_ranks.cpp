@@ -111,6 +111,11 @@ std::vector<int> ranks_in_stage(const Layout& layout, const Family& family, int 
     return ranks;
 }
 
+/// The stage of the other ranks of pairs; of an odd number of stages none has a mirror but itself.
+int counterpart_of(const Layout& layout, GroupKind pairs, int stage) {
+    return group_size(layout, pairs) == 2 ? layout.other_stage(pairs, stage) : stage;
+}
+
 /// Pairs {from, to} of counterparts in two stages; in one stage a rank is its own and a group of one.
 std::vector<int> counterparts(const Layout& layout, int stage, int other) {
     std::vector<int> own = stage_ranks(layout, stage);
@@ -191,7 +196,7 @@ std::optional<RankFamily> rank_family(const Layout& layout, GroupKind kind, int 
     }
     found.groups = joined(found.groups);
     found.members = joined(found.members);
-    const int other = pairs ? layout.other_stage(kind, stage) : stage;
+    const int other = pairs ? counterpart_of(layout, kind, stage) : stage;
     if (other != stage) {
         found.members.push_back({2, (other - stage) * layout.pp_stride});
     }
@@ -207,7 +212,7 @@ std::vector<int> group_ranks(const Layout& layout, GroupKind kind, int stage) {
         }
         case GroupKind::kNextStage:
         case GroupKind::kPreviousStage:
-        case GroupKind::kMirrorStage: return counterparts(layout, stage, layout.other_stage(kind, stage));
+        case GroupKind::kMirrorStage: return counterparts(layout, stage, counterpart_of(layout, kind, stage));
         default: return ranks_in_stage(layout, family_of(layout, kind), stage);
     }
 }

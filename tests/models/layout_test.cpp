@@ -237,6 +237,22 @@ TEST(Layout, neighbouring_stages_pair_counterparts_and_wrap_round) {
     EXPECT_EQ(group_size(single, GroupKind::kNextStage), 1);
 }
 
+TEST(Layout, stages_that_have_the_same_parts_are_as_far_from_both_ends) {
+    const Layout layout = make_layout(grid(4, 2, 1, 1, 1, 1), small_dragonfly(), 8);
+    EXPECT_EQ(group_size(layout, GroupKind::kMirrorStage), 2);
+    for (int stage = 0; stage < 4; ++stage) {
+        const auto pairs = groups_of(layout, GroupKind::kMirrorStage, stage);
+        ASSERT_EQ(pairs.size(), 2U);
+        for (int n = 0; n < 2; ++n) {
+            EXPECT_EQ(pairs[static_cast<std::size_t>(n)],
+                      (std::vector<int>{layout.rank(stage, n), layout.rank(3 - stage, n)}));
+        }
+    }
+    const Layout odd = make_layout(grid(3, 2, 1, 1, 1, 1), small_dragonfly(), 6);
+    EXPECT_EQ(group_size(odd, GroupKind::kMirrorStage), 1);
+    EXPECT_EQ(groups_of(odd, GroupKind::kMirrorStage, 0).size(), 2U);
+}
+
 TEST(Layout, the_world_is_all_ranks_in_order) {
     const Layout layout = make_layout(grid(2, 3, 2, 1, 1, 1), small_dragonfly(), 12);
     const auto world = groups_of(layout, GroupKind::kWorld, 1);

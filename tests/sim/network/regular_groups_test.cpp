@@ -19,10 +19,11 @@ using models::GroupKind;
 
 constexpr StepShape kShapes[] = {StepShape::kShift,  StepShape::kXor,    StepShape::kAllPairs, StepShape::kToHost,
                                  StepShape::kFoldIn, StepShape::kInHost, StepShape::kTreesUp};
-constexpr GroupKind kKinds[] = {GroupKind::kTp,    GroupKind::kCp,           GroupKind::kEp,
-                                GroupKind::kEtp,   GroupKind::kExpertDp,     GroupKind::kDenseDp,
-                                GroupKind::kStage, GroupKind::kDenseDpOuter, GroupKind::kDenseDpInner,
-                                GroupKind::kWorld, GroupKind::kNextStage,    GroupKind::kPreviousStage};
+constexpr GroupKind kKinds[] = {GroupKind::kTp,         GroupKind::kCp,           GroupKind::kEp,
+                                GroupKind::kEtp,        GroupKind::kExpertDp,     GroupKind::kDenseDp,
+                                GroupKind::kStage,      GroupKind::kDenseDpOuter, GroupKind::kDenseDpInner,
+                                GroupKind::kWorld,      GroupKind::kNextStage,    GroupKind::kPreviousStage,
+                                GroupKind::kMirrorStage};
 constexpr Level kLevels[] = {Level::kFlat, Level::kIntraNode, Level::kInterNode, Level::kIntraBlock,
                              Level::kInterBlock};
 
@@ -127,7 +128,7 @@ void expect_equal(const FlowPattern& by_rule, const FlowPattern& by_rank) {
 }
 
 bool are_pairs(const models::Layout& layout, GroupKind kind) {
-    return layout.pp > 1 && (kind == GroupKind::kNextStage || kind == GroupKind::kPreviousStage);
+    return are_pairs(kind) && group_size(layout, kind) == 2;
 }
 
 bool can_split(const GroupForm& form, Level level) {

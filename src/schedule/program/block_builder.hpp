@@ -177,9 +177,11 @@ struct SavedActivations {
 [[nodiscard]] SavedActivations saved_activations(const Shapes& shapes, const models::Recompute& recompute,
                                                  bool mixture);
 
-/// The copies of one pass of plan.offload_layers. What a layer saves goes to the host behind it, while the next layer
-/// runs; the one after that waits until it has left, and the pass ends when all have. Backward it is on its way while
-/// the layer behind runs: at any time two layers of those offloaded are on the device.
+/// The copies of one pass of plan.offload_layers. What a layer saves goes to the host behind it and has to have left
+/// when a layer further on begins, so that the copies of N of L layers are spread evenly over the layers behind the
+/// first: that of layer i, from 0, in front of layer max(i + 2, 1 + (i + 1)(L - 1) / N), or at the end of the pass.
+/// Backward the copy of layer i begins when that layer has run, or with the pass's layers; that of the last layer with
+/// the pass. So of all but one layer two are on the device at a time.
 class HostCopies {
  public:
     HostCopies(BlockBuilder& builder, LayerRange range) : b_(builder), range_(range) {}
@@ -193,6 +195,7 @@ class HostCopies {
     [[nodiscard]] bool is_offloaded(int layer) const {
         return layer >= range_.first && layer < range_.last && layer - range_.first < b_.shapes().plan.offload_layers;
     }
+    [[nodiscard]] int waited_for_at(int layer) const;
     Value copy(CommKind direction, int layer);
     void wait_for(Phase phase, int layer);
 

@@ -1,4 +1,6 @@
 /// @file What layers save, and its copies to the host and back.
+#include <algorithm>
+
 #include "schedule/program/block_builder.hpp"
 #include "schedule/program/split_sequences.hpp"
 
@@ -81,6 +83,11 @@ void save_experts(const Shapes& s, const Recompute& redone, SavedActivations& sa
     saved.values += rows * s.h;  // as they come back
 }
 
+/// Of HostCopies: the layer, from the first of its virtual stage, in front of which a copy has to have ended.
+int waited_for_in_front_of(int layer, int offloaded, int layers) {
+    return std::min(layers, std::max(layer + 2, 1 + (layer + 1) * (layers - 1) / offloaded));
+}
+
 }  // namespace
 
 SavedActivations saved_activations(const Shapes& s, const Recompute& redone, bool mixture) {
@@ -134,7 +141,18 @@ void HostCopies::wait_for(Phase phase, int layer) {
     }
 }
 
-void HostCopies::before_forward(int layer) { wait_for(Phase::kForward, layer - 2); }
+int HostCopies::waited_for_at(int layer) const {
+    const int layers = range_.last - range_.first, offloaded = std::min(b_.shapes().plan.offload_layers, layers);
+    return range_.first + waited_for_in_front_of(layer - range_.first, offloaded, layers);
+}
+
+void HostCopies::before_forward(int layer) {
+    for (int other = range_.first; other < layer; ++other) {
+        if (is_offloaded(other) && waited_for_at(other) <= layer) {
+            wait_for(Phase::kForward, other);
+        }
+    }
+}
 
 void HostCopies::behind_forward(int layer) {
     if (is_offloaded(layer)) {
@@ -157,8 +175,10 @@ void HostCopies::begin_backward() {
 }
 
 void HostCopies::before_backward(int layer) {
-    if (is_offloaded(layer - 1)) {
-        on_their_way_[layer - 1] = copy(CommKind::kFromHost, layer - 1);
+    for (int other = layer - 1; other >= range_.first; --other) {
+        if (is_offloaded(other) && waited_for_at(other) == layer + 1) {
+            on_their_way_[other] = copy(CommKind::kFromHost, other);
+        }
     }
     wait_for(Phase::kBackwardInput, layer);
 }

@@ -82,6 +82,7 @@ void gpt(models::Workload& w, models::Plan&) {
     w.norm = models::NormKind::kLayer, w.feed_forward = models::FeedForward::kGelu;
     w.biases = w.learned_positions = w.tied_embeddings = true;
 }
+void swiglu(models::Workload& w, models::Plan&) { w.feed_forward = models::FeedForward::kSwiGlu; }
 void learned(models::Workload&, models::Plan& p) { p.routing.kind = models::RoutingDistribution::kLearned; }
 
 constexpr auto kReplicated = models::OptimizerSharding::kReplicated, kSharded = models::OptimizerSharding::kSharded,
@@ -149,6 +150,7 @@ std::vector<AgreementCase> mixture_cases() {
             mixture("global_loss", {global_loss}),
             mixture("global_loss_pp2_tp2", {global_loss, pp(2, models::ScheduleKind::k1f1b), tp(2), bf16()}),
             mixture("global_loss_virtual", {global_loss, pp(2, models::ScheduleKind::kInterleaved1f1b, 2)}),
+            mixture("global_loss_tp2_zbv", {global_loss, tp(2, true), pp(2, models::ScheduleKind::kZbv, 2)}),
             mixture("dense_first_pp2_ep2", {dense_first, pp(2, models::ScheduleKind::k1f1b), ep(2, kToAll, kGrouped)}),
             mixture("pp2_zb_h1_ep2", {pp(2, models::ScheduleKind::kZbH1), ep(2, kToAll, kGrouped), bf16()}),
             mixture("tp2_sliced_pp2_zb_h2_gathered",
@@ -163,6 +165,12 @@ std::vector<AgreementCase> mixture_cases() {
                     {shared, tp(2, true), pp(2, models::ScheduleKind::kZbH1), ep(2, kGathered, kGrouped)}),
             mixture("shared_recompute_dense_first",
                     {shared, dense_first, tp(2, true), recompute(true, true, true), ep(2, kToAll, kLoop)}),
+            mixture("gpt", {gpt}),
+            mixture("gpt_shared_tp2_sliced_ep2_bf16", {gpt, shared, tp(2, true), ep(2, kToAll, kFused), bf16()}),
+            mixture("gpt_dense_first_tp2_pp2_zb_h1_loop",
+                    {gpt, dense_first, tp(2), pp(2, models::ScheduleKind::kZbH1), ep(2, kGathered, kLoop)}),
+            mixture("biases_of_swiglu_recompute",
+                    {gpt, swiglu, shared, ep(2, kToAll, kLoop), dp(2, kSharded), recompute(true, true, true)}),
             mixture("latent_shared_tp2_pp2_zb_h1", {latent_queries, shared, tp(2), pp(2, models::ScheduleKind::kZbH1)}),
             mixture("latent_recompute_tp2_sliced",
                     {latent_queries, tp(2, true), recompute(true, true, true), ep(2, kToAll, kFused)}),
@@ -196,6 +204,8 @@ std::vector<AgreementCase> context_cases() {
             mixture("etp1_tp2_sliced_shared_zb_h1",
                     {tp(2, true), etp(1), ep(2, kGathered, kFused), shared, pp(2, models::ScheduleKind::kZbH1)}),
             mixture("etp2_tp1", {etp(2), ep(2, kToAll, kLoop), bf16()}),
+            mixture("gpt_etp1_tp2_ep2", {gpt, shared, tp(2), etp(1), ep(2, kToAll, kGrouped)}),
+            mixture("gpt_etp2_tp1_bf16", {gpt, etp(2), bf16()}),
             mixture("etp2_tp1_shared_recompute", {etp(2), shared, recompute(true, true, true)}),
             mixture("etp1_tp2_cp2_ring", {cp(2, Kind::kRing), tp(2), etp(1), ep(2, kToAll, kGrouped)}),
             mixture("cp2_heads_learned", {learned, cp(2, Kind::kAllToAll), shared})};

@@ -28,9 +28,9 @@ struct DenseFeedForward : SublayerContext<P, FeedForwardTensors<P>> {
     /// Of routed experts, recomputed by itself.
     void experts_activation() {
         ExpertTensors<P>& x = tensors.experts;
-        const std::size_t rows = x.gate_up.size() / (2 * s.expert_inner);
+        const std::size_t rows = x.gate_up.size() / (s.gates * s.expert_inner);
         x.product = this->template kept<V>(rows * s.expert_inner, &models::Recompute::activation);
-        expert_activation<V>(rank.plan().expert_kernels, rows, s.expert_inner, std::as_const(x.gate_up).data(),
+        expert_activation<V>(rank.plan().expert_kernels, rows, s.gates, s.expert_inner, std::as_const(x.gate_up).data(),
                              x.product.data());
     }
 

@@ -97,8 +97,14 @@ struct ExpertContext : SublayerContext<P, FeedForwardTensors<P>> {
     }
     /// Of the rank's experts, over the rows that they compute.
     [[nodiscard]] ExpertShape expert_shape() const {
-        return {s.local_experts, s.h, s.expert_inner, slots.expert_stride,
-                s.all_to_all ? x.arrival_offsets.data() : x.offsets.data()};
+        ExpertShape shape{s.local_experts, s.h, s.expert_inner, slots.expert_stride,
+                          s.all_to_all ? x.arrival_offsets.data() : x.offsets.data()};
+        shape.gates = s.gates;
+        if (rank.workload().biases) {
+            shape.bias_width = s.h / s.etp;
+            shape.bias_begin = static_cast<std::size_t>(rank.coordinates.etp) * shape.bias_width;
+        }
+        return shape;
     }
     [[nodiscard]] const V* expert_weights() const { return weights_from(rank, true, slots.experts); }
     /// Rows that the rank's experts compute.

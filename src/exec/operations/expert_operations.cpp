@@ -42,6 +42,9 @@ void router(ExpertContext<P>& on) {
     if (on.forward()) {
         on.x.logits = on.template kept<R>(s.t_routed * s.experts);
         linear_forward(s.t_routed, s.experts, s.h, on.input(), weight_at(on.rank, on.slots.router), on.x.logits.data());
+        if (on.slots.router_bias != LayerSlots::kNone) {
+            add_bias(s.t_routed, s.experts, weight_at(on.rank, on.slots.router_bias), on.x.logits.data());
+        }
         round_logits(on);
     } else if (on.current.op.phase == schedule::Phase::kBackwardInput) {
         linear_input_gradient(s.t_routed, s.experts, s.h, on.x.d_logits.data(), weight_at(on.rank, on.slots.router),
@@ -49,6 +52,10 @@ void router(ExpertContext<P>& on) {
     } else {
         linear_weight_gradient(s.t_routed, s.experts, s.h, on.x.d_logits.data(), on.input(),
                                gradient_at(on.rank, on.slots.router));
+        if (on.slots.router_bias != LayerSlots::kNone) {
+            bias_gradient(s.t_routed, s.experts, std::as_const(on.x.d_logits).data(),
+                          gradient_at(on.rank, on.slots.router_bias));
+        }
         on.x.d_logits.reset();
         on.running.saved.reset();
     }

@@ -97,7 +97,7 @@ struct Head {
             if (rank.workload().learned_positions && rank.coordinates.tp == 0) {  // the sum over tp has them once
                 add_positions(x.data());
             }
-            pass.router_logits = make_router_logits(rank, current.layers.last);
+            pass.router_logits = make_router_logits(rank, current.virtual_stage);
             return;
         }
         const Buffer<V>& gradient = s.sequence_parallel ? running.x : running.g;

@@ -3,6 +3,7 @@
 #include "exec/kernels/cross_entropy.hpp"
 #include "exec/operations/global_balance.hpp"
 #include "exec/state/rank.hpp"
+#include "schedule/program/router_logits.hpp"
 
 namespace auspex::exec {
 
@@ -15,15 +16,16 @@ void add_cross_entropy(Rank<P>& rank, const HeadTensors<P>& head) {
     }
 }
 
-/// A buffer for router logits of the model's MoE layers before `last`, or for their gradients; empty without a global
-/// auxiliary loss.
+/// A buffer for router logits of the model's MoE layers up to the virtual stage's last, or that of the next stage if it
+/// is handed over to it on the same rank; or for their gradients. Empty without a global auxiliary loss.
 template <class P>
-[[nodiscard]] Buffer<typename P::Value> make_router_logits(const Rank<P>& rank, int last) {
+[[nodiscard]] Buffer<typename P::Value> make_router_logits(const Rank<P>& rank, int virtual_stage) {
     const models::Workload& workload = rank.workload();
     if (!workload.global_aux_loss) {
         return {};
     }
-    const auto layers = static_cast<std::size_t>(moe_layers_before(workload, last));
+    const int end = schedule::router_logits_end(workload, rank.plan(), virtual_stage);
+    const auto layers = static_cast<std::size_t>(moe_layers_before(workload, end));
     return {*rank.arena, schedule::MemoryLabel::kRouterLogits, layers * rank.shapes.t * rank.shapes.experts};
 }
 

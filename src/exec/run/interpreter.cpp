@@ -104,7 +104,8 @@ void play(Rank<P>& rank, const CurrentOperation& current, PassUnits<P>& units, S
     background.advance();
 }
 
-/// What a stage's next chunk, or the one before, takes over on the same rank, without a message.
+/// What a stage's next chunk, or the one before, takes over on the same rank, without a message; router logits, or
+/// their gradients, in the buffer that they are in.
 template <class P>
 void hand_over(Rank<P>& rank, const schedule::Block& block, const schedule::BlockUse& use) {
     const models::Plan& plan = rank.plan();
@@ -114,8 +115,11 @@ void hand_over(Rank<P>& rank, const schedule::Block& block, const schedule::Bloc
         PassTensors<P>& next = rank.passes[{block.chunk + 1, use.micro_batch}];
         next.attention.resize(1);
         next.attention.front().input = std::move(rank.running.x);
+        next.router_logits = std::move(rank.passes.at({block.chunk, use.micro_batch}).router_logits);
     } else if (!forward && v > 0 && schedule::is_local_boundary(plan, v - 1)) {
-        rank.passes.at({block.chunk - 1, use.micro_batch}).gradient = std::move(rank.running.g);
+        PassTensors<P>& before = rank.passes.at({block.chunk - 1, use.micro_batch});
+        before.gradient = std::move(rank.running.g);
+        before.router_logits = std::move(rank.passes.at({block.chunk, use.micro_batch}).router_logits);
     }
 }
 

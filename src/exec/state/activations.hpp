@@ -68,7 +68,7 @@ struct ExpertTensors {
     Buffer<std::int64_t> arrival_offsets;   ///< [E + 1]: rows of each local expert, after sorting
     Buffer<std::int32_t> arrival;           ///< [R]: sorted row -> index of arrival; only with E > 1
     Buffer<V> permuted;  ///< [R, h]: rows sorted by expert; empty where `received` is sorted already (E = 1)
-    Buffer<V> gate_up;   ///< [R, 2 expert_inner]
+    Buffer<V> gate_up;   ///< [R, gates expert_inner]
     Buffer<V> product;   ///< [R, expert_inner]
     Buffer<V> outputs;   ///< [R, h]: sorted by expert; sent: sorted back (E > 1) and released once returned
     Buffer<V> returned;  ///< sent: [t K, h], in the order of row_slots
@@ -83,7 +83,7 @@ struct FeedForwardTensors {
     Buffer<V> input, norm, gathered_norm;  ///< as in AttentionTensors; entered is what the experts read where ep = 1
     Buffer<V> gate_up, product;            ///< dense: [t, gates inner], [t, inner]; of shared experts with their width
     Buffer<V> shared_input;                ///< of shared experts, gathered over tp, where etp differs [t, h]
-    Buffer<V> d_first, d_last;             ///< of these: as in AttentionTensors, [t, 2 inner] and [t, h]
+    Buffer<V> d_first, d_last;             ///< of these: as in AttentionTensors, [t, gates inner] and [t, h]
     ExpertTensors<P> experts;
 };
 
@@ -105,7 +105,8 @@ struct PassTensors {
     std::vector<FeedForwardTensors<P>> feed_forward;
     HeadTensors<P> head;
     Buffer<typename P::Value> gradient;       ///< [t_slice, h] of the chunk's output, from the chunk behind on the rank
-    Buffer<typename P::Value> router_logits;  ///< [MoE layers so far, t, N] of the model, with a global auxiliary loss;
+    Buffer<typename P::Value> router_logits;  ///< [MoE layers so far, t, N] of the model, with a global auxiliary loss
+                                              ///< (make_router_logits);
                                               ///< backward: their gradients
 };
 

@@ -93,6 +93,13 @@ class TableBuilder {
         return append(table_.experts, table_.experts_size,
                       tensor(std::move(full_name), std::move(shape), split, {plan_.etp, coordinates_.etp}));
     }
+    /// In parts, also of the layer whose outputs are summed: each rank adds its part.
+    void expert_bias(const std::string& of_weight, int width) {
+        if (w_.biases) {
+            expert(bias_name(of_weight), {width}, 0);
+            table_.experts.back().is_bias = true;
+        }
+    }
     std::size_t norm(const std::string& full_name, int width, int split) {
         Parameter weight = tensor(full_name, {width}, split);
         weight.summed_over_tp = split < 0 && plan_.tp > 1 && plan_.sequence_parallel;
@@ -198,15 +205,27 @@ class TableBuilder {
     void add_experts() {
         const int h = w_.hidden_size, width = w_.expert_size, local = w_.num_experts / plan_.ep;
         slots().router = made_in_parts(name("mlp.gate"), {w_.num_experts, h});
+        if (w_.biases) {
+            slots().router_bias = made_in_parts(bias_name(name("mlp.gate")), {w_.num_experts});
+            table_.dense.back().is_bias = true;
+        }
         if (w_.shared_experts > 0) {
             add_linears("mlp.shared_experts.", w_.shared_experts * width);
         }
         slots().experts = table_.experts_size;
         for (int e = coordinates_.ep * local; e < (coordinates_.ep + 1) * local; ++e) {
             const std::string inside = "mlp.experts." + std::to_string(e) + ".";
-            expert(name(inside + "gate_proj"), {width, h}, 0);
+            const bool gated = w_.feed_forward == models::FeedForward::kSwiGlu;
+            if (gated) {
+                expert(name(inside + "gate_proj"), {width, h}, 0);
+            }
             expert(name(inside + "up_proj"), {width, h}, 0);
             expert(name(inside + "down_proj"), {h, width}, 1);
+            if (gated) {
+                expert_bias(name(inside + "gate_proj"), width);
+            }
+            expert_bias(name(inside + "up_proj"), width);
+            expert_bias(name(inside + "down_proj"), h);
         }
         slots().expert_stride = (table_.experts_size - slots().experts) / static_cast<std::size_t>(local);
     }

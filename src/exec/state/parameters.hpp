@@ -24,9 +24,9 @@ struct Parameter {
     std::size_t size = 0;         ///< elements of the slice
     bool is_bias = false;         ///< of a linear layer or a norm: begins at 0
     bool decayed = true;          ///< weight decay applies: two dimensions or more
-    bool summed_over_tp = false;  ///< gradients of the tp ranks are parts: router, projections down to latents and
-                                  ///< norms of these; with sequence parallelism norms (not those of queries and keys,
-                                  ///< which are split with the heads)
+    bool summed_over_tp = false;  ///< gradients of the tp ranks are parts: router with its bias, projections down to
+                                  ///< latents and norms of these; with sequence parallelism norms (not those of queries
+                                  ///< and keys, which are split with the heads)
     bool is_copy = false;      ///< of the embedding's table, which the first stage owns: tied embeddings on two stages.
                                ///< Updated like any other; nobody asks this rank for it
     bool whole_on_tp = false;  ///< every tp rank holds all of it: counts 1/tp in the gradient norm
@@ -43,10 +43,11 @@ struct LayerSlots {
     std::size_t qkv_bias = kNone, attention_output_bias = kNone, gate_up_bias = kNone, down_bias = kNone;
     std::size_t q_norm = kNone, k_norm = kNone;  ///< of queries and keys, or of latents
     std::size_t query_down = kNone, key_value_down = kNone, query_up = kNone, key_value_up = kNone;
-    std::size_t feed_forward_norm = kNone, router = kNone;
+    std::size_t feed_forward_norm = kNone, router = kNone, router_bias = kNone;
     std::size_t gate_up = kNone, down = kNone;  ///< of the dense feed-forward, or of shared experts
-    // in the experts' array: local expert e has gate_up [2 expert_inner, h] at experts + e * expert_stride, and down
-    // [h, expert_inner] behind it, at + 2 * expert_inner * h
+    // in the experts' array: local expert e has gate_up [gates expert_inner, h] at experts + e * expert_stride, down
+    // [h, expert_inner] behind it, then biases in the same order: of down's bias each of the ranks that split the
+    // expert has, and adds, a part
     std::size_t experts = kNone, expert_stride = 0;
 };
 

@@ -28,9 +28,6 @@ class Findings {
 
 void check_model(Findings& found, const models::Workload& w) {
     const bool latent = w.attention == models::AttentionKind::kLatent;
-    found.add(w.num_experts > 0 && w.feed_forward == models::FeedForward::kGelu, OpKind::kExpertComputation,
-              "experts with GELU are not bound, with SwiGLU they are");
-    found.add(w.num_experts > 0 && w.biases, OpKind::kExpertComputation, "biases of experts are not bound");
     found.add(w.window > 0 && w.windowed_layers > 0 && w.window < w.sequence_length, OpKind::kAttention,
               "attention over a window is not bound");
     found.add(w.top_k_groups < w.expert_groups, OpKind::kRouterTopK,
@@ -60,6 +57,9 @@ void check_expert_grid(Findings& found, const models::Workload& w, const models:
     };
     found.add(w.expert_size % p.etp != 0, OpKind::kExpertComputation,
               "expert_size " + std::to_string(w.expert_size) + " is not divisible by etp " + std::to_string(p.etp));
+    found.add(w.biases && w.hidden_size % p.etp != 0, OpKind::kExpertComputation,
+              "hidden_size " + std::to_string(w.hidden_size) + " is not divisible by etp " + std::to_string(p.etp) +
+                  ", which splits the biases of experts");
     refuse(p.etp % p.tp != 0 && p.tp % p.etp != 0, OpKind::kExpertComputation, ", neither of which divides the other,");
     refuse(p.micro_batch_size * w.sequence_length / p.cp % p.tp != 0, OpKind::kTpAllGather,
            " and tokens that tp does not divide");
@@ -115,8 +115,6 @@ void check_choices(Findings& found, const models::Workload& w, const models::Pla
               OpKind::kGradientEpAllReduce, "all-reduces tensor by tensor are not bound");
     found.add(w.global_aux_loss && p.pp * p.virtual_stages > 1 && !stack.router_logits_travel, OpKind::kCrossEntropy,
               "a global auxiliary loss over several stages needs a stack whose router logits travel");
-    found.add(w.global_aux_loss && is_v_shaped(p.schedule), OpKind::kCrossEntropy,
-              "a global auxiliary loss is not bound where a rank hands a micro-batch to its own next stage");
 }
 
 bool is_bound(const Operation& op, const Block& block) {

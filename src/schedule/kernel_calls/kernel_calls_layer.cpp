@@ -33,18 +33,6 @@ models::CpuCall first_linear(const LocalShapes& z, const Operation& op, double o
                               z.s.t * z.s.h);
 }
 
-/// With a bias of `out` elements it is added to every row of the output, and its gradient is a sum over rows, which
-/// takes what a sum along rows takes. The first rank of a tp group adds that of a last linear layer.
-Calls with_bias(const LocalShapes& z, const Operation& op, const models::CpuCall& linear, double out) {
-    Calls calls{linear};
-    if (z.s.workload.biases && runs_forward(op)) {
-        calls.push_back(flat_call(models::CpuKernel::kAdd, z.s.t * out));
-    } else if (z.s.workload.biases && op.phase == Phase::kBackwardWeight) {
-        calls.push_back(row_call(models::CpuKernel::kSquareSums, z.s.t, out));
-    }
-    return calls;
-}
-
 /// The last one, of a kept input.
 models::CpuCall last_linear(const LocalShapes& z, const Operation& op, double in, bool keeps) {
     return with_cold_operands(z, op, linear_call(z, op, z.s.t, z.s.h, in), keeps && op.phase == Phase::kBackwardWeight,
@@ -187,7 +175,7 @@ bool attention_calls(const LocalShapes& z, const Operation& op, OperationCalls& 
     switch (op.kind) {
         case OpKind::kAttentionNorm: calls.before = norm_calls(z, op, !z.redone.norm); return true;
         case OpKind::kQkvProjection:
-            calls.before = with_bias(z, op, first_linear(z, op, z.qkv, !z.redone.attention), z.qkv);
+            calls.before = with_bias(z, op, first_linear(z, op, z.qkv, !z.redone.attention), z.s.t, z.qkv);
             return true;
         case OpKind::kQkNormSums: calls.before = qk_norm_sums(z, op); return true;
         case OpKind::kQkNorm: calls.before = qk_norm(z, op); return true;
@@ -202,7 +190,7 @@ bool attention_calls(const LocalShapes& z, const Operation& op, OperationCalls& 
         case OpKind::kKeyValueUp: calls.before = key_value_up(z, op); return true;
         case OpKind::kRotaryEmbedding: calls.before = rotations(z, op); return true;
         case OpKind::kAttentionOutput:
-            calls.before = with_bias(z, op, last_linear(z, op, z.attention.value, !z.redone.attention), z.s.h);
+            calls.before = with_bias(z, op, last_linear(z, op, z.attention.value, !z.redone.attention), z.s.t, z.s.h);
             return true;
         default: return false;
     }
@@ -213,12 +201,12 @@ bool feed_forward_calls(const LocalShapes& z, const Operation& op, OperationCall
         case OpKind::kFeedForwardNorm: calls.before = norm_calls(z, op, !z.redone.norm); return true;
         case OpKind::kGateUpProjection:
             calls.before = with_bias(z, op, first_linear(z, op, z.s.workload.gates() * z.inner, !z.redone.expert),
-                                     z.s.workload.gates() * z.inner);
+                                     z.s.t, z.s.workload.gates() * z.inner);
             return true;
         case OpKind::kActivation: calls.before = {activation(z, op)}; return true;
         case OpKind::kDownProjection:
             calls.before =
-                with_bias(z, op, last_linear(z, op, z.inner, !z.redone.expert && !z.redone.activation), z.s.h);
+                with_bias(z, op, last_linear(z, op, z.inner, !z.redone.expert && !z.redone.activation), z.s.t, z.s.h);
             return true;
         case OpKind::kResidualAdd: calls.before = {residual_add(z, op)}; return true;
         default: return false;

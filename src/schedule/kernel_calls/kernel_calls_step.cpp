@@ -26,7 +26,8 @@ Arrays arrays_of(const models::Workload& w, const models::Plan& plan, int stage,
         const LayerRange range = layers_of(w, plan, virtual_stage_of(plan, chunk, stage));
         for (int layer = range.first; layer < range.last; ++layer) {
             a.dense_tensors += replicated_tensors_per_layer(w, layer);
-            a.expert_tensors += w.is_moe_layer(layer) ? 3.0 * w.num_experts / plan.ep : 0;
+            a.expert_tensors +=
+                w.is_moe_layer(layer) ? (w.gates() + 1.0) * (w.biases ? 2 : 1) * w.num_experts / plan.ep : 0;
         }
     }
     const bool is_first = stage == 0, is_last = stage == stage_of(plan, last_virtual_stage_of(plan));
@@ -129,6 +130,7 @@ std::vector<models::CpuCall> copies_of_summed_tensors(const LocalShapes& z, cons
     norms *= z.s.plan.sequence_parallel ? norm_tensors(w) : 0;
     std::vector<models::CpuCall> calls;
     for (const auto& [tensors, elements] : {std::pair{routers, z.all_experts * z.s.h},
+                                            {w.biases ? routers : 0, z.all_experts},
                                             {norms, z.s.h},
                                             {of_queries, w.q_rank * z.s.h},
                                             {of_queries, double(w.q_rank)},

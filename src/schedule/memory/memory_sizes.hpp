@@ -67,7 +67,8 @@ struct ChunkSizes {
     std::uint64_t received_back = 0;                  ///< bytes of the message of gradients from the chunk behind
     bool shards_weights = false;       ///< passes gather them, and release them behind the last that reads them
     bool is_tied = false;              ///< the LM head reads the embedding's table, which the chunk's stage holds
-    std::uint64_t router_logits = 0;   ///< bytes of those of all layers up to the chunk's last; 0 where none are kept
+    std::uint64_t router_logits = 0;   ///< bytes of those of all layers up to the chunk's last, or the last of
+                                       ///< the chunk that takes them over; 0 where none are kept
     std::vector<BucketBytes> buckets;  ///< only of plans that shard gradients
 };
 [[nodiscard]] ChunkSizes chunk_sizes(const models::Workload& workload, const models::Plan& plan,

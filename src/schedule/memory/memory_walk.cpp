@@ -115,11 +115,11 @@ void BlockWalk::begin_block() {
                                : in_sublayers()         ? sublayer().rest
                                                         : output_,
                                kActivations, value);
-            tally_.make(pass_.router_logits, MemoryLabel::kRouterLogits, chunk_.router_logits);
+            MemoryTally::adopt(pass_.router_logits, MemoryLabel::kRouterLogits, chunk_.router_logits);
         }
     } else if (chunk_.to_own_rank && block_ != BlockKind::kBackwardWeight && block_ != BlockKind::kOptimizer) {
         MemoryTally::adopt(g_, kWorkspace, value);
-        tally_.make(pass_.router_logits, MemoryLabel::kRouterLogits, chunk_.router_logits);
+        MemoryTally::adopt(pass_.router_logits, MemoryLabel::kRouterLogits, chunk_.router_logits);
     }
 }
 
@@ -128,7 +128,7 @@ void BlockWalk::end_block() {
                                 ? chunk_.to_own_rank
                                 : chunk_.from_own_rank && block_ != BlockKind::kBackwardWeight;
     if (hands_over && block_ != BlockKind::kOptimizer) {
-        tally_.release(pass_.router_logits);
+        pass_.router_logits = {};  // the other chunk adopts them
     }
 }
 

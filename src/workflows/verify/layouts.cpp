@@ -14,6 +14,7 @@ constexpr auto kGlobalLoss = VerifyModel::kGlobalLoss;
 constexpr auto kShared = VerifyModel::kShared;
 constexpr auto kLatent = VerifyModel::kLatent;
 constexpr auto kGpt = VerifyModel::kGpt;
+constexpr auto kGptExperts = VerifyModel::kGptExperts;
 constexpr const char *kGpipe = "gpipe", *k1f1b = "1f1b", *kInterleaved = "interleaved-1f1b";
 constexpr const char *kZbH1 = "zb-h1", *kZbH2 = "zb-h2", *kZbv = "zbv", *kVHalf = "v-half", *kVMin = "v-min",
                      *kDualPipeV = "dualpipev";
@@ -144,6 +145,11 @@ std::vector<VerifyLayout> make_layouts() {
         {kShared, 1, 2, 1, 2, 2, kWhole, 1, kZbv, kLayer, kSharded, kSent, kGrouped},
         {kLatent, 2, 2, 1, 2, 1, kWhole, 1, kZbH1, kLatentParts, kEpAware, kSent, kFused},
         {kGpt, 2, 1, 2, 1, 1, kSliced, 1, k1f1b, kCore, kSharded, kSent, kGrouped},
+        {kGlobalLoss, 1, 2, 1, 2, 2, kWhole, 1, kZbv, kNothing, kSharded, kSent, kGrouped},
+        {kGlobalLoss, 1, 1, 2, 2, 2, kSliced, 1, kDualPipeV, kAll, kSharded, kSent, kFused},
+        {kGptExperts, 1, 2, 2, 1, 1, kSliced, 1, k1f1b, kNothing, kSharded, kSent, kGrouped},
+        {kGptExperts, 2, 2, 1, 2, 1, kWhole, 1, kZbH1, kExpert, kEpAware, kGathered, kLoop},
+        {kGptExperts, 2, 1, 2, 1, 1, kWhole, 1, k1f1b, kNothing, kFsdp, kSent, kFused},
     };
 }
 
@@ -190,6 +196,7 @@ std::vector<VerifyLayout> expert_split_layouts() {
         with_etp({kLatent, 2, 2, 4, 1, 1, kSliced, 1, k1f1b, kNothing, kSharded, kSent, kGrouped}, 2),
         with_etp({kExperts, 1, 4, 2, 2, 1, kSliced, 1, kZbH1, kExpert, kEpAware, kSent, kFused}, 1),
         with_etp({kShared, 2, 2, 1, 2, 1, kWhole, 1, k1f1b, kAll, kSharded, kSent, kLoop}, 2),
+        with_etp({kGptExperts, 1, 2, 2, 1, 1, kWhole, 1, k1f1b, kNothing, kSharded, kSent, kFused}, 4),
         with_etp({kShared, 1, 4, 2, 1, 1, kSliced, 1, k1f1b, kNothing, kReplicated, kGathered, kGrouped}, 1),
         with_cp(with_etp({kExperts, 2, 4, 2, 1, 1, kWhole, 1, k1f1b, kNothing, kSharded, kSent, kGrouped}, 1), 2,
                 "ring"),

@@ -171,6 +171,26 @@ TEST(MixtureGradients, with_shared_experts) {
     expect_near_double<Bf16Precision>(w, 0.05);
 }
 
+TEST(MixtureGradients, with_gelu_and_biases) {
+    models::Workload w = gpt_mixture_model();
+    w.learned_positions = false;  // else the gradient of a key's bias is nothing but rounding
+    for (const int shared : {0, 2}) {
+        w.shared_experts = shared;
+        for (const models::FeedForward feed_forward : {models::FeedForward::kGelu, models::FeedForward::kSwiGlu}) {
+            w.feed_forward = feed_forward;
+            models::Plan plan = single_plan();
+            for (const models::ExpertKernels kernels :
+                 {models::ExpertKernels::kLoop, models::ExpertKernels::kGrouped, models::ExpertKernels::kFused}) {
+                plan.expert_kernels = kernels;
+                check_gradients(w, plan);
+            }
+            check_gradients(w, recomputing_plan());
+            expect_near_double<Fp32>(w, 1e-5);
+            expect_near_double<Bf16Precision>(w, 0.1);
+        }
+    }
+}
+
 TEST(MixtureGradients, with_weights_of_choices_that_sum_to_one) {
     models::Training training = still_training();
     training.normalize_top_k = true;

@@ -148,8 +148,8 @@ TEST(MixtureLayouts, logits_of_all_layers_travel_to_the_last_stage_and_their_gra
     models::Workload w = deep(mixture_model());
     w.global_aux_loss = true;
     w.first_dense_layers = 1, w.intermediate_size = 12;
-    for (const models::ScheduleKind schedule :
-         {models::ScheduleKind::kGpipe, models::ScheduleKind::k1f1b, models::ScheduleKind::kInterleaved1f1b}) {
+    for (const models::ScheduleKind schedule : models::kScheduleKinds) {
+        SCOPED_TRACE(to_string(schedule));
         models::Plan plan = pipeline_plan(schedule);
         plan.routing.kind = models::RoutingDistribution::kLearned;
         expect_same_step(w, plan);

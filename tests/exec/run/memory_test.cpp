@@ -151,10 +151,8 @@ models::Workload random_model(Rng& rng, bool mixture) {
         w.global_aux_loss = rng.below(2) == 1;
         w.shared_experts = static_cast<int>(rng.below(3));
     }
-    if (!mixture) {
-        w.feed_forward = rng.below(2) == 1 ? models::FeedForward::kGelu : models::FeedForward::kSwiGlu;
-        w.biases = rng.below(3) == 0, w.learned_positions = rng.below(3) == 0;
-    }
+    w.feed_forward = rng.below(2) == 1 ? models::FeedForward::kGelu : models::FeedForward::kSwiGlu;
+    w.biases = rng.below(3) == 0, w.learned_positions = rng.below(3) == 0;
     if (!w.qk_norm && rng.below(2) == 1) {
         w.norm = models::NormKind::kLayer;
     }
@@ -170,7 +168,6 @@ void check_random_runs(bool mixture) {
         Rng rng(seed);
         models::Workload w = random_model(rng, mixture);
         models::Plan p = random_plan(rng, w, mixture);
-        w.global_aux_loss = w.global_aux_loss && !is_v_shaped(p.schedule);
         w.tied_embeddings = w.tied_embeddings && (p.pp == 1 || !shards_gradients(p.optimizer));
         const bool uneven = mixture && rng.below(2) == 1;
         Rng others = rng;  // leaves what is drawn behind as it was

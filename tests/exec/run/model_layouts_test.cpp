@@ -76,6 +76,19 @@ TEST(GptLayouts, tp_splits_biases_but_those_of_its_sums) {
 
 TEST(GptLayouts, pp_in_every_order) { expect_same_step_in_every_order(deep(gpt_model())); }
 
+TEST(GptLayouts, experts_with_gelu_and_biases_over_tp_and_ep) {
+    models::Workload w = gpt_mixture_model();
+    expect_same_step_over_tp_and_ep(w);
+    w.shared_experts = 1, w.feed_forward = models::FeedForward::kSwiGlu;
+    expect_same_step_over_tp_and_ep(w);
+}
+
+TEST(GptLayouts, experts_with_gelu_and_biases_in_every_order) {
+    models::Workload w = deep(gpt_mixture_model());
+    w.first_dense_layers = 1, w.intermediate_size = 12, w.shared_experts = 1;
+    expect_same_step_in_every_order(w);
+}
+
 TEST(GptLayouts, layer_norms_of_experts) {
     models::Workload w = shared_model();
     w.norm = models::NormKind::kLayer;

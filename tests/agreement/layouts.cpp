@@ -77,6 +77,7 @@ void shared(models::Workload& w, models::Plan&) { w.shared_experts = 2; }
 /// Mean widths of queries and values are whole numbers, as recorded sizes are.
 void latent_queries(models::Workload& w, models::Plan&) { w = exec_fixture::latent(w, 6), w.value_head_size = 4; }
 void latent_keys(models::Workload& w, models::Plan&) { w = exec_fixture::latent(w, 0), w.value_head_size = 2; }
+void windows(models::Workload& w, models::Plan&) { w = exec_fixture::windowed(w); }
 void tied(models::Workload& w, models::Plan&) { w.tied_embeddings = true; }
 void gpt(models::Workload& w, models::Plan&) {
     w.norm = models::NormKind::kLayer, w.feed_forward = models::FeedForward::kGelu;
@@ -193,6 +194,8 @@ std::vector<AgreementCase> context_cases() {
             dense("cp2_ring", {cp(2, Kind::kRing)}),
             dense("cp4_ring_qk_norm_bf16", {cp(4, Kind::kRing), qk_norm, bf16()}),
             dense("cp3_ring_latent_recompute", {latent_keys, cp(3, Kind::kRing), recompute(false, true, false)}),
+            dense("cp2_ring_window", {windows, cp(2, Kind::kRing)}),
+            dense("tp2_window_recompute", {windows, tp(2, true), recompute(false, true, false)}),
             dense("cp4_two_level", {cp(4, Kind::kTwoLevel, 2)}),
             dense("cp4_two_level_latent", {latent_keys, cp(4, Kind::kTwoLevel, 2)}),
             dense("cp4_two_level_one_key_head_zb_h2",

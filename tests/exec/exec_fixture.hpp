@@ -71,6 +71,13 @@ inline models::Workload gpt_mixture_model() {
     return w;
 }
 
+/// Windows of three tokens in every layer but the last of four, or of every second one of two.
+inline models::Workload windowed(models::Workload w) {
+    w.name += "-windowed";
+    w.window = 3, w.windowed_layers = w.layers - 1;
+    return w;
+}
+
 /// One rank, two micro-batches of two sequences, fp32, nothing recomputed, uniform routing.
 inline models::Plan single_plan() {
     models::Plan p;

@@ -4,6 +4,7 @@
 #include "exec/kernels/gemm.hpp"
 #include "exec/operations/operations.hpp"
 #include "exec/state/unit_arrays.hpp"
+#include "models/context/windows.hpp"
 
 namespace auspex::exec {
 
@@ -32,6 +33,12 @@ template <class P>
 [[nodiscard]] bool in_feed_forward(Rank<P>& rank, const CurrentOperation& current) {
     const FeedForwardTensors<P>& sublayer = feed_forward_of(rank, current);
     return !(current.has_waited() ? sublayer.d_first : sublayer.input).empty();
+}
+
+/// AttentionSizes::window of the operation's layer.
+template <class P>
+[[nodiscard]] std::size_t window_of(const Rank<P>& rank, const CurrentOperation& current) {
+    return static_cast<std::size_t>(models::window_of(rank.workload(), current.op.layer));
 }
 
 /// A weight of the dense array, and its gradient; null where the model has none.

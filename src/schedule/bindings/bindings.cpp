@@ -28,8 +28,6 @@ class Findings {
 
 void check_model(Findings& found, const models::Workload& w) {
     const bool latent = w.attention == models::AttentionKind::kLatent;
-    found.add(w.window > 0 && w.windowed_layers > 0 && w.window < w.sequence_length, OpKind::kAttention,
-              "attention over a window is not bound");
     found.add(w.top_k_groups < w.expert_groups, OpKind::kRouterTopK,
               "a limit on the groups of experts that a token goes to is not bound");
     found.add(w.mtp_layers > 0, OpKind::kPredictionInput, "multi-token prediction (mtp_layers) is not bound");

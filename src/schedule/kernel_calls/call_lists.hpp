@@ -55,7 +55,8 @@ struct LocalShapes {
 
 /// Attention of a rank's queries to its keys, or to one part of them in a ring. The output is kept; backward queries,
 /// keys and values are read, and the output just has been. Products with keys and with values are as many: one depth
-/// stands for the mean of their widths. Of gathered keys there are cp times as many as queries, which see half of them.
+/// stands for the mean of their widths. Of gathered keys there are cp times as many as queries, which see half of them;
+/// with a window a share of that.
 [[nodiscard]] models::CpuCall attention_call(const LocalShapes& z, const Operation& op);
 
 // Each returns false if the operation is none of its own (exec/operations/operations.hpp has the same parts).

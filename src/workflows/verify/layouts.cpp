@@ -15,6 +15,7 @@ constexpr auto kShared = VerifyModel::kShared;
 constexpr auto kLatent = VerifyModel::kLatent;
 constexpr auto kGpt = VerifyModel::kGpt;
 constexpr auto kGptExperts = VerifyModel::kGptExperts;
+constexpr auto kWindowed = VerifyModel::kWindowed;
 constexpr const char *kGpipe = "gpipe", *k1f1b = "1f1b", *kInterleaved = "interleaved-1f1b";
 constexpr const char *kZbH1 = "zb-h1", *kZbH2 = "zb-h2", *kZbv = "zbv", *kVHalf = "v-half", *kVMin = "v-min",
                      *kDualPipeV = "dualpipev";
@@ -150,6 +151,7 @@ std::vector<VerifyLayout> make_layouts() {
         {kGptExperts, 1, 2, 2, 1, 1, kSliced, 1, k1f1b, kNothing, kSharded, kSent, kGrouped},
         {kGptExperts, 2, 2, 1, 2, 1, kWhole, 1, kZbH1, kExpert, kEpAware, kGathered, kLoop},
         {kGptExperts, 2, 1, 2, 1, 1, kWhole, 1, k1f1b, kNothing, kFsdp, kSent, kFused},
+        {kWindowed, 2, 1, 2, 2, 1, kSliced, 1, k1f1b, kAttention, kSharded, kSent, kGrouped},
     };
 }
 
@@ -183,6 +185,8 @@ std::vector<VerifyLayout> context_layouts() {
         with_cp({kShared, 4, 1, 2, 1, 1, kSliced, 1, k1f1b, kNothing, kSharded, kSent, kGrouped}, 4, kRing),
         with_cp({kGpt, 2, 1, 2, 2, 1, kWhole, 1, kZbH2, kNothing, kSharded, kSent, kGrouped}, 2, kRing),
         with_cp({kExperts, 4, 2, 1, 1, 1, kWhole, 1, k1f1b, kHalves, kSharded, kGathered, kLoop}, 4, kTwoLevel, 2),
+        with_cp({kWindowed, 2, 1, 1, 1, 1, kWhole, 1, k1f1b, kNothing, kSharded, kSent, kGrouped}, 2, kGather),
+        with_cp({kWindowed, 4, 1, 1, 1, 1, kWhole, 1, k1f1b, kNothing, kSharded, kSent, kGrouped}, 4, kRing),
         with_cp({kDense, 4, 1, 2, 2, 1, kSliced, 1, kZbH1, kNothing, kEpAware, kSent, kGrouped}, 4, kTwoLevel, 2),
     };
 }
@@ -233,7 +237,7 @@ std::string VerifyLayout::choices() const {
         const std::string how = context;
         add(how == "all-gather" ? "keys gathered" : how == "all-to-all" ? "heads exchanged" : how);
     }
-    if (model != VerifyModel::kDense && model != VerifyModel::kGpt) {
+    if (model != VerifyModel::kDense && model != VerifyModel::kGpt && model != VerifyModel::kWindowed) {
         if (ep > 1) {
             add(dispatch == std::string(kGathered) ? "all-gather" : "all-to-all");
         }

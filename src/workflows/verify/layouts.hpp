@@ -13,7 +13,8 @@ enum class VerifyModel {
     kShared,      ///< toy-shared: shared experts, grouped queries, a dense layer in front, tied embeddings
     kLatent,      ///< toy-latent: latent attention, a shared expert, a dense layer in front
     kGpt,         ///< toy-gpt: layer norms, GELU, biases, learned positions, tied embeddings
-    kGptExperts   ///< toy-gpt-moe: the same with experts, a shared one among them
+    kGptExperts,  ///< toy-gpt-moe: the same with experts, a shared one among them
+    kWindowed     ///< toy-windowed: every second layer attends to a window
 };
 
 /// Sequences of a step, whatever the layout.

@@ -47,6 +47,7 @@ std::string VerifySession::workload_of(VerifyModel model) const {
         case VerifyModel::kLatent: return "toy-latent";
         case VerifyModel::kGpt: return "toy-gpt";
         case VerifyModel::kGptExperts: return "toy-gpt-moe";
+        case VerifyModel::kWindowed: return "toy-windowed";
     }
     return "";
 }

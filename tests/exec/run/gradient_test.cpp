@@ -139,6 +139,23 @@ TEST(DenseGradients, of_latent_attention) {
     }
 }
 
+TEST(DenseGradients, of_attention_to_a_window) {
+    for (const models::Workload& w : {windowed(dense_model()), windowed(latent(dense_model(), 6))}) {
+        check_gradients(w, single_plan());
+        check_gradients(w, recomputing_plan());
+    }
+}
+
+/// A window as long as the sequence is none; a shorter one changes the loss.
+TEST(DenseGradients, of_windows_that_reach_everything) {
+    models::Workload w = dense_model();
+    const double whole = one_step<Fp64>(run_inputs(w, single_plan())).loss.cross_entropy;
+    w.windowed_layers = w.layers, w.window = w.sequence_length;
+    EXPECT_EQ(one_step<Fp64>(run_inputs(w, single_plan())).loss.cross_entropy, whole);
+    w.window = w.sequence_length - 1;
+    EXPECT_NE(one_step<Fp64>(run_inputs(w, single_plan())).loss.cross_entropy, whole);
+}
+
 // Tokens are dealt to experts by a fixed pattern: choices do not change with a weight, and the loss is smooth.
 
 TEST(MixtureGradients, are_those_of_the_loss) {

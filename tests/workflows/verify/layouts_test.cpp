@@ -23,7 +23,7 @@ models::Workload workload_of(VerifyModel model) {
         {VerifyModel::kExperts, "toy-moe"},           {VerifyModel::kDense, "toy-dense"},
         {VerifyModel::kGlobalLoss, "toy-moe-global"}, {VerifyModel::kShared, "toy-shared"},
         {VerifyModel::kLatent, "toy-latent"},         {VerifyModel::kGpt, "toy-gpt"},
-        {VerifyModel::kGptExperts, "toy-gpt-moe"}};
+        {VerifyModel::kGptExperts, "toy-gpt-moe"},    {VerifyModel::kWindowed, "toy-windowed"}};
     return models::load_workload(JsonDocument::load(kRoot + "/workloads/" + kNames.at(model) + ".json"));
 }
 
@@ -53,7 +53,7 @@ TEST(VerifyLayouts, each_kind_of_parallelism_is_there_alone_and_all_are_there_to
     EXPECT_TRUE(any([](const L& l) { return l.virtual_stages > 1; }));
     for (const VerifyModel model :
          {VerifyModel::kExperts, VerifyModel::kDense, VerifyModel::kGlobalLoss, VerifyModel::kShared,
-          VerifyModel::kLatent, VerifyModel::kGpt, VerifyModel::kGptExperts}) {
+          VerifyModel::kLatent, VerifyModel::kGpt, VerifyModel::kGptExperts, VerifyModel::kWindowed}) {
         EXPECT_TRUE(any([&](const L& l) { return l.model == model; }));
     }
 }

@@ -83,6 +83,7 @@ void gpt(models::Workload& w, models::Plan&) {
     w.norm = models::NormKind::kLayer, w.feed_forward = models::FeedForward::kGelu;
     w.biases = w.learned_positions = w.tied_embeddings = true;
 }
+void router_bias(models::Workload& w, models::Plan&) { w.router_bias = true; }
 void swiglu(models::Workload& w, models::Plan&) { w.feed_forward = models::FeedForward::kSwiGlu; }
 void learned(models::Workload&, models::Plan& p) { p.routing.kind = models::RoutingDistribution::kLearned; }
 
@@ -175,6 +176,10 @@ std::vector<AgreementCase> mixture_cases() {
             mixture("latent_shared_tp2_pp2_zb_h1", {latent_queries, shared, tp(2), pp(2, models::ScheduleKind::kZbH1)}),
             mixture("latent_recompute_tp2_sliced",
                     {latent_queries, tp(2, true), recompute(true, true, true), ep(2, kToAll, kFused)}),
+            mixture("router_bias_tp2_ep2", {router_bias, dense_first, tp(2), ep(2, kToAll, kGrouped)}),
+            mixture("router_bias_pp2_virtual_recompute",
+                    {router_bias, pp(2, models::ScheduleKind::kInterleaved1f1b, 2), recompute(true, true, true)}),
+            mixture("router_bias_learned", {router_bias, learned, dp(2, kSharded), bf16()}),
             mixture("learned", {learned, ep(2, kToAll, kGrouped)}),
             mixture("learned_bf16", {learned, bf16()})};
 }
@@ -209,6 +214,7 @@ std::vector<AgreementCase> context_cases() {
             mixture("etp2_tp1", {etp(2), ep(2, kToAll, kLoop), bf16()}),
             mixture("gpt_etp1_tp2_ep2", {gpt, shared, tp(2), etp(1), ep(2, kToAll, kGrouped)}),
             mixture("gpt_etp2_tp1_bf16", {gpt, etp(2), bf16()}),
+            mixture("router_bias_etp1_tp2", {router_bias, tp(2), etp(1), ep(2, kToAll, kGrouped)}),
             mixture("etp2_tp1_shared_recompute", {etp(2), shared, recompute(true, true, true)}),
             mixture("etp1_tp2_cp2_ring", {cp(2, Kind::kRing), tp(2), etp(1), ep(2, kToAll, kGrouped)}),
             mixture("cp2_heads_learned", {learned, cp(2, Kind::kAllToAll), shared})};

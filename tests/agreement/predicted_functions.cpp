@@ -206,6 +206,14 @@ class Functions {
             add("round_logits", 1, c.columns);
             return true;
         }
+        if (is(schedule::OpKind::kRouterBiasUpdate) && c.kernel == models::CpuKernel::kAdd) {
+            add("update_router_bias", 1, c.columns);
+            return true;
+        }
+        if (is(schedule::OpKind::kRouterTopK) && c.kernel == models::CpuKernel::kAdd && on_.forward()) {
+            add("add_router_bias", 1, c.columns);
+            return true;
+        }
         if (is(schedule::OpKind::kRouterTopK) && c.kernel == models::CpuKernel::kAdd) {
             if (speaks()) {
                 add("add_gradients_of_head", 1, c.columns);

@@ -7,6 +7,7 @@
 #include "exec/kernels/gemm.hpp"
 #include "exec/kernels/routing.hpp"
 #include "exec/operations/expert_context.hpp"
+#include "exec/state/router_balance.hpp"
 
 namespace auspex::exec {
 namespace {
@@ -69,13 +70,17 @@ void choose(ExpertContext<P>& on) {
     const std::vector<std::int64_t> tokens = routed_tokens_of(on.rank, on.current.micro_batch);
     const int top_k = static_cast<int>(s.top_k);
     if (source.mode == RoutingMode::kLearned) {
-        choose_experts(s.t_routed, s.experts, s.top_k, on.x.probabilities.data(), on.x.choices.data());
+        choose_experts(s.t_routed, s.experts, s.top_k, on.x.probabilities.data(), on.x.choices.data(),
+                       router_bias_of(on.rank, on.current.op.layer));
     } else {
         forced_choices(source, on.rank.step, moe_layer_of(on), tokens, static_cast<int>(s.experts), top_k,
                        on.x.choices.span());
     }
     if (on.current.op.phase == schedule::Phase::kForward) {
         record_choices(source, on.rank.step, moe_layer_of(on), tokens, top_k, on.x.choices.span());
+        if (float* const counts = router_counts_of(on.rank, on.current.op.layer)) {
+            count_choices(on.x.choices.size(), s.experts, on.x.choices.data(), counts);
+        }
     }
 }
 

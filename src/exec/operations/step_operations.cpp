@@ -8,6 +8,7 @@
 #include "exec/operations/operations.hpp"
 #include "exec/operations/step_collectives.hpp"
 #include "exec/state/optimizer.hpp"
+#include "exec/state/router_balance.hpp"
 #include "exec/state/unit_arrays.hpp"
 
 namespace auspex::exec {
@@ -134,6 +135,16 @@ void finish_gradient_norm(Rank<P>& rank) {
     rank.gradient_norm = std::sqrt(double{squares[0]});
 }
 
+/// Counts of all ranks that route others' tokens, then the biases.
+template <class P>
+void balance_routers(Rank<P>& rank, const schedule::Operation& op) {
+    if (op.comm == schedule::CommKind::kNone) {
+        return update_router_bias(rank);
+    }
+    Buffer<float>& counts = rank.weights.balance.counts;
+    rank.communicator->all_reduce(op.group, counts.data(), counts.size(), ElementType::kFloat, ReduceOp::kSum);
+}
+
 }  // namespace
 
 template <class P>
@@ -151,6 +162,7 @@ bool run_step_operation(Rank<P>& rank, const CurrentOperation& current) {
         case schedule::OpKind::kGradientNorm: begin_gradient_norm(rank); return true;
         case schedule::OpKind::kGradientNormAllReduce: finish_gradient_norm(rank); return true;
         case schedule::OpKind::kOptimizerUpdate: update_shards(rank); return true;
+        case schedule::OpKind::kRouterBiasUpdate: balance_routers(rank, op); return true;
         case schedule::OpKind::kWorldAllReduce:
             op.carries == schedule::Carries::kHealth ? share_health(rank) : share_loss(rank);
             return true;

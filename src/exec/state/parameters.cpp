@@ -209,6 +209,11 @@ class TableBuilder {
             slots().router_bias = made_in_parts(bias_name(name("mlp.gate")), {w_.num_experts});
             table_.dense.back().is_bias = true;
         }
+        if (w_.router_bias) {
+            Parameter balance = tensor("model.layers." + std::to_string(layer_) + ".mlp.gate.e_score_correction_bias",
+                                       {w_.num_experts}, -1);
+            slots().router_balance = append(table_.balance, table_.balance_size, std::move(balance));
+        }
         if (w_.shared_experts > 0) {
             add_linears("mlp.shared_experts.", w_.shared_experts * width);
         }

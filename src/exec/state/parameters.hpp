@@ -49,6 +49,7 @@ struct LayerSlots {
     // [h, expert_inner] behind it, then biases in the same order: of down's bias each of the ranks that split the
     // expert has, and adds, a part
     std::size_t experts = kNone, expert_stride = 0;
+    std::size_t router_balance = kNone;  ///< in the array of RouterBalance: [N]
 };
 
 /// The dense array: embedding, layers of chunk 0, layers of chunk 1, …, final norm, LM head, as far as the stage has
@@ -56,6 +57,8 @@ struct LayerSlots {
 struct ParameterTable {
     std::vector<Parameter> dense, experts;
     std::size_t dense_size = 0, experts_size = 0;
+    std::vector<Parameter> balance;  ///< biases of routers that no gradient trains, of the stage's layers in order
+    std::size_t balance_size = 0;
     std::vector<LayerSlots> layers;  ///< indexed by the model's layer number; untouched for layers of other stages
     std::size_t positions = LayerSlots::kNone, embedding = LayerSlots::kNone, final_norm = LayerSlots::kNone,
                 lm_head = LayerSlots::kNone;
@@ -65,7 +68,7 @@ struct ParameterTable {
                                              const RankCoordinates& coordinates);
 /// As one rank would hold it: every tensor of the model, whole.
 [[nodiscard]] ParameterTable whole_model(const models::Workload& workload);
-/// The dense ones, then the experts'.
+/// The dense ones, then the experts'; not those that no gradient trains.
 [[nodiscard]] std::vector<const Parameter*> all_tensors(const ParameterTable& table);
 
 /// A bucket of the two arrays, whole: weights gathered for a pass, gradients until they are summed. Empty where they
@@ -82,12 +85,19 @@ struct ShardedArrays {
     bool dense_gradient = false, experts_gradient = false;
 };
 
+/// Of a stage's routers, one behind the other, [N] each: biases that are added to probabilities where tokens choose,
+/// and the counts that move them. The same on every rank of the stage once counts are summed.
+struct RouterBalance {
+    Buffer<float> bias, counts;
+};
+
 template <class P>
 struct Weights {
     Buffer<typename P::Value> dense, experts;
     Buffer<typename P::Gradient> dense_gradient, experts_gradient;
     ShardedArrays sharded;
     std::vector<UnitTensors<P>> units;  ///< as Rank::buckets
+    RouterBalance balance;
 };
 
 }  // namespace auspex::exec

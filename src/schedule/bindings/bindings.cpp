@@ -31,7 +31,8 @@ void check_model(Findings& found, const models::Workload& w) {
     found.add(w.top_k_groups < w.expert_groups, OpKind::kRouterTopK,
               "a limit on the groups of experts that a token goes to is not bound");
     found.add(w.mtp_layers > 0, OpKind::kPredictionInput, "multi-token prediction (mtp_layers) is not bound");
-    found.add(w.router_bias, OpKind::kRouterBiasUpdate, "balancing by a bias of the router (router_bias) is not bound");
+    found.add(w.router_bias && w.global_aux_loss, OpKind::kRouterBiasUpdate,
+              "balancing by a bias of the router beside a global auxiliary loss is not bound");
     found.add(w.capacity_factor > 0, OpKind::kIndexGeneration,
               std::string("a capacity of experts (capacity_factor") + (w.pad_to_capacity ? ", pad_to_capacity" : "") +
                   ") is not bound");
@@ -118,7 +119,6 @@ void check_choices(Findings& found, const models::Workload& w, const models::Pla
 bool is_bound(const Operation& op, const Block& block) {
     switch (op.kind) {
         case OpKind::kPredictionInput:
-        case OpKind::kRouterBiasUpdate:
         case OpKind::kCount: return false;
         case OpKind::kTiedEmbeddingAllReduce: return block.kind == BlockKind::kOptimizer;
         case OpKind::kEmbedding:
@@ -174,6 +174,7 @@ bool is_bound(const Operation& op, const Block& block) {
         case OpKind::kGradientNorm:
         case OpKind::kGradientNormAllReduce:
         case OpKind::kOptimizerUpdate:
+        case OpKind::kRouterBiasUpdate:
         case OpKind::kParameterGatherExperts:
         case OpKind::kParameterGatherDense:
         case OpKind::kWorldAllReduce:

@@ -117,8 +117,14 @@ Calls router_top_k(const LocalShapes& z, const Operation& op) {
         return calls;
     }
     Calls calls{router_choice(z, z.s.t_routed)};
+    if (z.s.workload.router_bias && z.s.plan.routing.kind == models::RoutingDistribution::kLearned) {
+        calls.push_back(flat_call(models::CpuKernel::kAdd, logits));
+    }
     if (op.phase == Phase::kForward) {
         calls.push_back(call(models::CpuKernel::kRouterLosses));
+        if (z.s.workload.router_bias) {
+            calls.push_back(row_call(models::CpuKernel::kCountChoices, z.s.t_routed * z.top_k, z.all_experts));
+        }
         if (global) {
             calls.push_back(flat_call(models::CpuKernel::kCopy, logits * kRealBytes));
         }

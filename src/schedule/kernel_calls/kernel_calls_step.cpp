@@ -222,6 +222,18 @@ models::CpuCall optimizer_update(const LocalShapes& z) {
     return call;
 }
 
+/// Layers of the stage with experts.
+double routed_layers(const LocalShapes& z) {
+    double layers = 0;
+    for (int chunk = 0; chunk < z.s.plan.virtual_stages; ++chunk) {
+        const LayerRange range = layers_of(z.s.workload, z.s.plan, virtual_stage_of(z.s.plan, chunk, z.stage));
+        for (int layer = range.first; layer < range.last; ++layer) {
+            layers += z.s.workload.is_moe_layer(layer) ? 1 : 0;
+        }
+    }
+    return layers;
+}
+
 }  // namespace
 
 bool step_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls) {
@@ -247,6 +259,11 @@ bool step_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls
         }
         case OpKind::kGradientNorm: calls.before = {gradient_norm(z)}; return true;
         case OpKind::kOptimizerUpdate: calls.before = {optimizer_update(z)}; return true;
+        case OpKind::kRouterBiasUpdate:  // counts are summed in place
+            if (op.comm == CommKind::kNone) {
+                calls.before = {flat_call(models::CpuKernel::kAdd, routed_layers(z) * z.all_experts)};
+            }
+            return true;
         case OpKind::kGradientEpAllReduce:
         case OpKind::kGradientReduceExperts:
         case OpKind::kGradientReduceDense:

@@ -34,6 +34,14 @@ TEST(RouterChoices, are_the_largest_in_falling_order_and_ties_go_to_the_lower_nu
     EXPECT_EQ(choices_of({0.2, 0.1, 0.5, 0.2, 0.6, 0.1, 0.1, 0.2}, 4, 1), (Choices{2, 0}));
 }
 
+TEST(RouterChoices, with_a_bias_are_the_largest_sums) {
+    const Numbers probabilities{0.1, 0.4, 0.2, 0.3, 0.7, 0.1, 0.1, 0.1};
+    const float bias[] = {0.25F, -0.5F, 0, 0};
+    std::vector<std::int64_t> choices(4);
+    choose_experts(2, 4, 2, probabilities.data(), choices.data(), bias);
+    EXPECT_EQ(choices, (std::vector<std::int64_t>{0, 3, 0, 2}));  // 0.35, -0.1, 0.2, 0.3; 0.95, -0.4, 0.1, 0.1
+}
+
 TEST(RouterChoices, of_no_number_are_experts_that_exist_and_differ) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     for (const std::int64_t choice : choices_of({nan, 0.5, nan, 0.2}, 4, 4)) {

@@ -150,6 +150,7 @@ models::Workload random_model(Rng& rng, bool mixture) {
         w.intermediate_size = w.first_dense_layers > 0 ? 12 : 0;
         w.global_aux_loss = rng.below(2) == 1;
         w.shared_experts = static_cast<int>(rng.below(3));
+        w.router_bias = !w.global_aux_loss && rng.below(2) == 1;
     }
     w.feed_forward = rng.below(2) == 1 ? models::FeedForward::kGelu : models::FeedForward::kSwiGlu;
     w.biases = rng.below(3) == 0, w.learned_positions = rng.below(3) == 0;

@@ -78,6 +78,10 @@ TEST(Bindings, models_that_have_no_kernels) {
     };
     EXPECT_EQ(with([](models::Workload& w) { w.biases = true, w.feed_forward = models::FeedForward::kGelu; }),
               std::vector<std::string>{});
+    EXPECT_EQ(with([](models::Workload& w) { w.router_bias = true; }), std::vector<std::string>{});
+    expect_line(with([](models::Workload& w) { w.router_bias = w.global_aux_loss = true; }),
+                "operation router_bias_update: balancing by a bias of the router beside a global auxiliary loss is not "
+                "bound");
     expect_line(with([](models::Workload& w) { w.qk_norm = true, w.norm = models::NormKind::kLayer; }),
                 "operation qk_norm: queries and keys are normalised by RMS norms only");
     expect_line(with([](models::Workload& w) { w.head_size = 15; }),

@@ -22,6 +22,7 @@ struct Training {
     double auxiliary_loss = 0.01;      ///< coefficient of the load-balancing loss
     double z_loss = 0.001;             ///< coefficient of the router z-loss
     double router_bias_speed = 0.001;  ///< what a step moves a router's bias by: DeepSeek-V3's, arXiv:2412.19437
+    double prediction_loss = 0.3;      ///< coefficient of the mean loss of prediction modules: DeepSeek-V3's, likewise
     double initial_deviation = 0.02;   ///< of normal weights, cut at three deviations; norms begin at 1
     double rope_theta = 10000;
     double norm_epsilon = 1e-5;

@@ -99,9 +99,11 @@ void copy_state(const Rank<P>& rank, StateKind kind, const TensorPart& part, std
     if (part.is_balance) {
         AUSPEX_CHECK(kind != StateKind::kGradient, "a bias that no gradient trains");
         const std::span<const float> bias = rank.weights.balance.bias.span();
-        kind == StateKind::kWeight
-            ? void(std::ranges::copy(bias.subspan(part.parameter->offset + part.begin, part.size()), to.begin()))
-            : std::ranges::fill(to, 0.0F);
+        const auto from = bias.subspan(part.parameter->offset + part.begin, part.size());
+        std::ranges::fill(to, 0.0F);
+        if (kind == StateKind::kWeight) {
+            std::ranges::copy(from, to.begin());
+        }
         return;
     }
     const OptimizerState<P>& state = *rank.optimizer;

@@ -83,6 +83,7 @@ void gpt(models::Workload& w, models::Plan&) {
     w.norm = models::NormKind::kLayer, w.feed_forward = models::FeedForward::kGelu;
     w.biases = w.learned_positions = w.tied_embeddings = true;
 }
+void predictions(models::Workload& w, models::Plan&) { w.mtp_layers = 2; }
 void router_bias(models::Workload& w, models::Plan&) { w.router_bias = true; }
 void swiglu(models::Workload& w, models::Plan&) { w.feed_forward = models::FeedForward::kSwiGlu; }
 void learned(models::Workload&, models::Plan& p) { p.routing.kind = models::RoutingDistribution::kLearned; }
@@ -113,6 +114,12 @@ std::vector<AgreementCase> dense_cases() {
             dense("tied_tp2_pp3", {tied, tp(2), pp(3, models::ScheduleKind::k1f1b)}),
             dense("latent", {latent_keys}),
             dense("latent_tp2_sliced_bf16", {latent_keys, tp(2, true), bf16()}),
+            dense("predictions", {predictions}),
+            dense("predictions_gpt_tp2_sliced_bf16", {gpt, predictions, tp(2, true), bf16()}),
+            dense("predictions_tp2_pp2_zb_h1_recompute",
+                  {predictions, tp(2), pp(2, models::ScheduleKind::kZbH1), recompute(true, true, true)}),
+            dense("predictions_tied_pp2_zbv_dp2",
+                  {tied, predictions, pp(2, models::ScheduleKind::kZbv, 2), dp(2, kSharded)}),
             dense("pp2_gpipe", {pp(2, models::ScheduleKind::kGpipe)}),
             dense("pp2_virtual", {pp(2, models::ScheduleKind::kInterleaved1f1b, 2)}),
             dense("pp2_zb_h1_recompute", {pp(2, models::ScheduleKind::kZbH1), recompute(true, true, true), bf16()}),
@@ -176,6 +183,8 @@ std::vector<AgreementCase> mixture_cases() {
             mixture("latent_shared_tp2_pp2_zb_h1", {latent_queries, shared, tp(2), pp(2, models::ScheduleKind::kZbH1)}),
             mixture("latent_recompute_tp2_sliced",
                     {latent_queries, tp(2, true), recompute(true, true, true), ep(2, kToAll, kFused)}),
+            mixture("predictions_router_bias_ep2_pp2",
+                    {predictions, router_bias, shared, ep(2, kToAll, kGrouped), pp(2, models::ScheduleKind::k1f1b)}),
             mixture("router_bias_tp2_ep2", {router_bias, dense_first, tp(2), ep(2, kToAll, kGrouped)}),
             mixture("router_bias_pp2_virtual_recompute",
                     {router_bias, pp(2, models::ScheduleKind::kInterleaved1f1b, 2), recompute(true, true, true)}),

@@ -160,6 +160,15 @@ class Functions {
                               (is(OpKind::kSharedExpert) && !shared_output);
         const bool is_last =
             is(OpKind::kAttentionOutput) || is(OpKind::kDownProjection) || is(OpKind::kEmbedding) || shared_output;
+        if (is(OpKind::kPredictionInput)) {
+            const double width = workload().hidden_size;
+            if (c.kernel == models::CpuKernel::kAdd) {
+                add("add_bias", c.columns / width, width);
+            } else if (c.kernel == models::CpuKernel::kSquareSums && on_.op.phase == schedule::Phase::kBackwardWeight) {
+                add("bias_gradient", c.rows, c.columns);
+            }
+            return c.kernel == models::CpuKernel::kAdd || c.kernel == models::CpuKernel::kSquareSums;
+        }
         if (is(OpKind::kExpertComputation) && is_bias_of_experts(c)) {
             return true;  // within the kernels of experts
         }

@@ -78,6 +78,13 @@ inline models::Workload windowed(models::Workload w) {
     return w;
 }
 
+/// Modules behind the last layer, each of which predicts a token further.
+inline models::Workload predicting(models::Workload w, int modules) {
+    w.name += "-predicting";
+    w.mtp_layers = modules;
+    return w;
+}
+
 /// One rank, two micro-batches of two sequences, fp32, nothing recomputed, uniform routing.
 inline models::Plan single_plan() {
     models::Plan p;

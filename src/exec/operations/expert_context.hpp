@@ -147,7 +147,7 @@ struct LossScales {
 template <class P>
 [[nodiscard]] LossScales loss_scales(const Rank<P>& rank) {
     const models::Workload& workload = rank.workload();
-    const double layers = workload.layers - workload.first_dense_layers;
+    const double layers = workload.moe_layers();
     const double sequences = rank.run->layout.global_batch;
     return {rank.training().z_loss / (rank.tokens_of_batch() * layers),
             workload.global_aux_loss ? 0 : rank.training().auxiliary_loss / (sequences * layers)};

@@ -7,12 +7,21 @@
 
 namespace auspex::exec {
 
+/// What a head's sum of cross entropies is multiplied by: of the model's own, or of the prediction modules', whose mean
+/// has a coefficient.
+template <class P>
+[[nodiscard]] double cross_entropy_scale(const Rank<P>& rank) {
+    const double of_head = rank.running.head == 0 ? 1 : rank.training().prediction_loss / rank.workload().mtp_layers;
+    return of_head / rank.tokens_of_batch();
+}
+
 /// Adds the micro-batch's cross entropy to the rank's loss, from numbers that all tp ranks have brought; tp index 0
-/// speaks for its group.
+/// speaks for its group. That of a prediction module is an auxiliary loss.
 template <class P>
 void add_cross_entropy(Rank<P>& rank, const HeadTensors<P>& head) {
     if (rank.coordinates.tp == 0) {
-        rank.loss.cross_entropy += cross_entropy_sum(rank.shapes.t, head.parts.data()) / rank.tokens_of_batch();
+        (rank.running.head == 0 ? rank.loss.cross_entropy : rank.loss.auxiliary) +=
+            cross_entropy_sum(rank.shapes.t, head.parts.data()) * cross_entropy_scale(rank);
     }
 }
 

@@ -106,9 +106,8 @@ void run_collectives(Rank<P>& rank, const CurrentOperation& current) {
 template <class P>
 void exchange_tied_gradient(Rank<P>& rank, const schedule::Operation& op) {
     using G = typename P::Gradient;
-    const bool has_embedding = rank.table.embedding != LayerSlots::kNone;
-    const std::size_t slot = has_embedding ? rank.table.embedding : rank.table.lm_head;
-    const std::span<G> own = rank.weights.dense_gradient.span().subspan(slot, rank.shapes.vocabulary * rank.shapes.h);
+    const std::span<G> own =
+        rank.weights.dense_gradient.span().subspan(rank.table.lookup, rank.shapes.vocabulary * rank.shapes.h);
     const std::span<const std::byte> parts[] = {std::as_bytes(own)};
     const int behind_passes = (schedule::last_virtual_stage_of(rank.plan()) + 1) * rank.plan().micro_batches * 2;
     Buffer<G> other(*rank.arena, schedule::MemoryLabel::kCommunication, own.size());

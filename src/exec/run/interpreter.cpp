@@ -42,11 +42,11 @@ void begin_step(Rank<P>& rank) {
 
 template <class P>
 void run_operation(Rank<P>& rank, const CurrentOperation& current) {
-    const bool bound = run_context_operation(rank, current) || run_latent_operation(rank, current) ||
-                       run_attention_operation(rank, current) || run_feed_forward_operation(rank, current) ||
-                       run_expert_operation(rank, current) || run_head_operation(rank, current) ||
-                       run_tp_operation(rank, current) || run_message(rank, current) ||
-                       run_step_operation(rank, current);
+    const bool bound = run_prediction_operation(rank, current) || run_context_operation(rank, current) ||
+                       run_latent_operation(rank, current) || run_attention_operation(rank, current) ||
+                       run_feed_forward_operation(rank, current) || run_expert_operation(rank, current) ||
+                       run_head_operation(rank, current) || run_tp_operation(rank, current) ||
+                       run_message(rank, current) || run_step_operation(rank, current);
     AUSPEX_CHECK(bound, "every operation of the program is bound");
 }
 
@@ -85,6 +85,8 @@ void begin_pass(Rank<P>& rank, const schedule::Block& block, const schedule::Blo
     PassTensors<P>& pass = rank.passes[{block.chunk, use.micro_batch}];
     pass.attention.resize(static_cast<std::size_t>(layers.last - layers.first));
     pass.feed_forward.resize(pass.attention.size());
+    pass.heads.resize(1 + static_cast<std::size_t>(layers.predictions));
+    pass.predictions.resize(static_cast<std::size_t>(layers.predictions));
 }
 
 /// Waits for what the operation depends on, then runs it, or begins it where it runs beside what follows.
@@ -168,7 +170,9 @@ void run_step(Rank<P>& rank, schedule::Timeline* timeline, Clock::time_point epo
         if (block.kind == schedule::BlockKind::kForward) {
             begin_pass(rank, block, use);
         } else if (block.kind != schedule::BlockKind::kOptimizer) {
-            rank.running.g = std::move(rank.passes.at({block.chunk, use.micro_batch}).gradient);
+            PassTensors<P>& pass = rank.passes.at({block.chunk, use.micro_batch});
+            rank.running.g = std::move(pass.gradient);
+            rank.running.head = pass.predictions.size();
         }
         background.begin_block(block);
         PassUnits<P> units(rank, block);

@@ -98,12 +98,22 @@ struct HeadTensors {
     Buffer<R> parts;          ///< [t, 3]: maximum, sum of exponentials, target's logit
 };
 
+/// In front of the layer of a prediction module.
+template <class P>
+struct PredictionTensors {
+    using V = typename P::Value;
+    Buffer<V> embedding;    ///< [t_slice, h]: of the tokens further on
+    Buffer<V> normed;       ///< [t_slice, 2 h]: of the embedding, then of the state
+    Buffer<V> d_projected;  ///< gradient of what is projected, [t_slice, h]
+};
+
 /// Everything of one micro-batch in one model chunk, from its forward to its last backward pass.
 template <class P>
 struct PassTensors {
     std::vector<AttentionTensors<P>> attention;  ///< by layer of the chunk, from 0
     std::vector<FeedForwardTensors<P>> feed_forward;
-    HeadTensors<P> head;
+    std::vector<HeadTensors<P>> heads;  ///< the model's own, behind it those of prediction modules
+    std::vector<PredictionTensors<P>> predictions;
     Buffer<typename P::Value> gradient;       ///< [t_slice, h] of the chunk's output, from the chunk behind on the rank
     Buffer<typename P::Value> router_logits;  ///< [MoE layers so far, t, N] of the model, with a global auxiliary loss
                                               ///< (make_router_logits);
@@ -132,6 +142,9 @@ struct RunningValues {
     Buffer<V> shared_g;    ///< backward: g gathered over tp for shared experts, where etp differs [t, h]
     Buffer<V> shared;  ///< what shared experts have made, or the gradient of their input, until it is added to x [t, h]
     Buffer<typename P::Real> qk_sums;  ///< backward: [t, 2]
+    Buffer<V> d_embedding;             ///< backward: of what a prediction module has looked
+                                       ///< up [t_slice, h]
+    std::size_t head = 0;              ///< of the chunk's heads the one that runs next
     ContextValues<P> context;
 };
 

@@ -16,11 +16,11 @@ class TableBuilder {
  public:
     TableBuilder(const models::Workload& workload, const models::Plan& plan, const RankCoordinates& coordinates)
         : w_(workload), plan_(plan), coordinates_(coordinates) {
-        table_.layers.resize(static_cast<std::size_t>(workload.layers));
+        table_.layers.resize(static_cast<std::size_t>(workload.layers_and_predictions()));
     }
 
     void add_embedding() {
-        table_.embedding = dense("model.embed_tokens.weight", {w_.vocab_size, w_.hidden_size}, 0);
+        table_.embedding = table_.lookup = dense("model.embed_tokens.weight", {w_.vocab_size, w_.hidden_size}, 0);
         if (w_.learned_positions) {
             table_.positions = dense("model.embed_positions.weight", {w_.sequence_length, w_.hidden_size}, -1);
         }
@@ -37,10 +37,19 @@ class TableBuilder {
         table_.lm_head = dense(w_.tied_embeddings ? "model.embed_tokens.weight" : "lm_head.weight",
                                {w_.vocab_size, w_.hidden_size}, 0);
         table_.dense.back().is_copy = w_.tied_embeddings;
+        if (table_.lookup == LayerSlots::kNone && w_.tied_embeddings) {
+            table_.lookup = table_.lm_head;
+        } else if (table_.lookup == LayerSlots::kNone && w_.mtp_layers > 0) {
+            table_.lookup = dense("model.embed_tokens.weight", {w_.vocab_size, w_.hidden_size}, 0);
+            table_.dense.back().is_copy = true;
+        }
     }
 
     void add_layer(int layer) {
         layer_ = layer;
+        if (layer >= w_.layers) {
+            add_prediction();
+        }
         add_attention();
         add_feed_forward();
         layer_ = -1;
@@ -129,6 +138,26 @@ class TableBuilder {
         Parameter p = tensor(std::move(full_name), std::move(shape), -1);
         p.summed_over_tp = plan_.tp > 1;
         return append(table_.dense, table_.dense_size, std::move(p));
+    }
+
+    /// Names are those of DeepSeek-V3's weights. Each rank projects its own slice of the tokens, or all of them.
+    void add_prediction() {
+        const int h = w_.hidden_size;
+        const auto of_slices = [&](std::string full_name, Shape shape, bool is_bias) {
+            Parameter p = tensor(std::move(full_name), std::move(shape), -1);
+            p.summed_over_tp = plan_.tp > 1 && plan_.sequence_parallel;
+            p.is_bias = is_bias;
+            return append(table_.dense, table_.dense_size, std::move(p));
+        };
+        if (w_.norm != models::NormKind::kNonParametric) {
+            slots().embedding_norm = norm(name("enorm"), h, -1);
+            slots().state_norm = norm(name("hnorm"), h, -1);
+            slots().head_norm = norm(name("shared_head.norm"), h, -1);
+        }
+        slots().projection = of_slices(name("eh_proj"), {h, 2 * h}, false);
+        if (w_.biases) {
+            slots().projection_bias = of_slices(bias_name(name("eh_proj")), {h}, true);
+        }
     }
 
     LayerSlots& slots() { return table_.layers[static_cast<std::size_t>(layer_)]; }

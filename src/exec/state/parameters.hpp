@@ -43,6 +43,9 @@ struct LayerSlots {
     std::size_t qkv_bias = kNone, attention_output_bias = kNone, gate_up_bias = kNone, down_bias = kNone;
     std::size_t q_norm = kNone, k_norm = kNone;  ///< of queries and keys, or of latents
     std::size_t query_down = kNone, key_value_down = kNone, query_up = kNone, key_value_up = kNone;
+    // of a prediction module: norms, projection of both [h, 2 h], and the norm in front of its head
+    std::size_t embedding_norm = kNone, state_norm = kNone, projection = kNone, projection_bias = kNone,
+                head_norm = kNone;
     std::size_t feed_forward_norm = kNone, router = kNone, router_bias = kNone;
     std::size_t gate_up = kNone, down = kNone;  ///< of the dense feed-forward, or of shared experts
     // in the experts' array: local expert e has gate_up [gates expert_inner, h] at experts + e * expert_stride, down
@@ -62,6 +65,9 @@ struct ParameterTable {
     std::vector<LayerSlots> layers;  ///< indexed by the model's layer number; untouched for layers of other stages
     std::size_t positions = LayerSlots::kNone, embedding = LayerSlots::kNone, final_norm = LayerSlots::kNone,
                 lm_head = LayerSlots::kNone;
+    std::size_t lookup = LayerSlots::kNone;  ///< the table that prediction modules look up in, and
+                                             ///< that both ends have: the embedding, its copy, or
+                                             ///< the LM head that it is tied to
     ///< lm_head == embedding where tied on one stage; on two the head's is a copy (Parameter::is_copy)
 };
 [[nodiscard]] ParameterTable parameter_table(const models::Workload& workload, const models::Plan& plan,

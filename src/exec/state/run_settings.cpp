@@ -57,6 +57,9 @@ Settings model_settings(const models::Workload& w, const models::Training& t) {
         settings["window"] = text_of(w.window);
         settings["windowed_layers"] = text_of(w.windowed_layers);
     }
+    if (w.mtp_layers > 0) {
+        settings["mtp_layers"] = text_of(w.mtp_layers);
+    }
     if (w.router_bias) {
         settings["router_bias"] = text_of(w.router_bias);
     }
@@ -86,6 +89,9 @@ Settings training_settings(const RunInputs& run, const DatasetInfo& data) {
                       {"global_aux_loss", text_of(run.workload.global_aux_loss)},
                       {"z_loss", text_of(t.z_loss)},
                       {"initial_deviation", text_of(t.initial_deviation)}};
+    if (run.workload.mtp_layers > 0) {
+        settings["prediction_loss"] = text_of(t.prediction_loss);
+    }
     if (run.workload.router_bias) {
         settings["router_bias_speed"] = text_of(t.router_bias_speed);
     }

@@ -30,7 +30,8 @@ void check_model(Findings& found, const models::Workload& w) {
     const bool latent = w.attention == models::AttentionKind::kLatent;
     found.add(w.top_k_groups < w.expert_groups, OpKind::kRouterTopK,
               "a limit on the groups of experts that a token goes to is not bound");
-    found.add(w.mtp_layers > 0, OpKind::kPredictionInput, "multi-token prediction (mtp_layers) is not bound");
+    found.add(w.mtp_layers > 0 && w.global_aux_loss, OpKind::kPredictionInput,
+              "multi-token prediction (mtp_layers) beside a global auxiliary loss is not bound");
     found.add(w.router_bias && w.global_aux_loss, OpKind::kRouterBiasUpdate,
               "balancing by a bias of the router beside a global auxiliary loss is not bound");
     found.add(w.capacity_factor > 0, OpKind::kIndexGeneration,
@@ -103,6 +104,8 @@ void check_choices(Findings& found, const models::Workload& w, const models::Pla
     const std::string beside = " beside compute is not bound";
     found.add(tied_copy_parameters(w, p) > 0 && sums_in_passes(p, stack), OpKind::kTiedEmbeddingAllReduce,
               "tied embeddings on two stages are not bound where gradients are summed in buckets");
+    found.add(w.mtp_layers > 0 && sums_in_passes(p, stack), OpKind::kPredictionInput,
+              "multi-token prediction (mtp_layers) is not bound where gradients are summed in backward passes");
     found.add(has_one_table(w, p) && p.pp > 1 && shards_gradients(p.optimizer), OpKind::kLmHead,
               "a table for both ends is not bound on two chunks of a stage where gradients are sharded");
     found.add(p.overlap_dp && shards_gradients(p.optimizer), OpKind::kGradientReduceDense,
@@ -118,10 +121,10 @@ void check_choices(Findings& found, const models::Workload& w, const models::Pla
 
 bool is_bound(const Operation& op, const Block& block) {
     switch (op.kind) {
-        case OpKind::kPredictionInput:
         case OpKind::kCount: return false;
         case OpKind::kTiedEmbeddingAllReduce: return block.kind == BlockKind::kOptimizer;
         case OpKind::kEmbedding:
+        case OpKind::kPredictionInput:
         case OpKind::kAttentionNorm:
         case OpKind::kQkvProjection:
         case OpKind::kQueryDown:

@@ -14,7 +14,9 @@ enum class VerifyModel {
     kLatent,      ///< toy-latent: latent attention, a shared expert, a dense layer in front
     kGpt,         ///< toy-gpt: layer norms, GELU, biases, learned positions, tied embeddings
     kGptExperts,  ///< toy-gpt-moe: the same with experts, a shared one among them
-    kWindowed     ///< toy-windowed: every second layer attends to a window
+    kWindowed,    ///< toy-windowed: every second layer attends to a window
+    kPredicting   ///< toy-deepseek: toy-latent with a router's bias and a
+                  ///< prediction module
 };
 
 /// Sequences of a step, whatever the layout.

@@ -48,6 +48,7 @@ std::string VerifySession::workload_of(VerifyModel model) const {
         case VerifyModel::kGpt: return "toy-gpt";
         case VerifyModel::kGptExperts: return "toy-gpt-moe";
         case VerifyModel::kWindowed: return "toy-windowed";
+        case VerifyModel::kPredicting: return "toy-deepseek";
     }
     return "";
 }

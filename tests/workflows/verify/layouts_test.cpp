@@ -23,7 +23,8 @@ models::Workload workload_of(VerifyModel model) {
         {VerifyModel::kExperts, "toy-moe"},           {VerifyModel::kDense, "toy-dense"},
         {VerifyModel::kGlobalLoss, "toy-moe-global"}, {VerifyModel::kShared, "toy-shared"},
         {VerifyModel::kLatent, "toy-latent"},         {VerifyModel::kGpt, "toy-gpt"},
-        {VerifyModel::kGptExperts, "toy-gpt-moe"},    {VerifyModel::kWindowed, "toy-windowed"}};
+        {VerifyModel::kGptExperts, "toy-gpt-moe"},    {VerifyModel::kWindowed, "toy-windowed"},
+        {VerifyModel::kPredicting, "toy-deepseek"}};
     return models::load_workload(JsonDocument::load(kRoot + "/workloads/" + kNames.at(model) + ".json"));
 }
 
@@ -51,9 +52,9 @@ TEST(VerifyLayouts, each_kind_of_parallelism_is_there_alone_and_all_are_there_to
     EXPECT_TRUE(any([](const L& l) { return l.pp > 1 && l.dp * l.ep * l.tp == 1; }));
     EXPECT_TRUE(any([](const L& l) { return l.dp > 1 && l.ep > 1 && l.tp > 1 && l.pp > 1; }));
     EXPECT_TRUE(any([](const L& l) { return l.virtual_stages > 1; }));
-    for (const VerifyModel model :
-         {VerifyModel::kExperts, VerifyModel::kDense, VerifyModel::kGlobalLoss, VerifyModel::kShared,
-          VerifyModel::kLatent, VerifyModel::kGpt, VerifyModel::kGptExperts, VerifyModel::kWindowed}) {
+    for (const VerifyModel model : {VerifyModel::kExperts, VerifyModel::kDense, VerifyModel::kGlobalLoss,
+                                    VerifyModel::kShared, VerifyModel::kLatent, VerifyModel::kGpt,
+                                    VerifyModel::kGptExperts, VerifyModel::kWindowed, VerifyModel::kPredicting}) {
         EXPECT_TRUE(any([&](const L& l) { return l.model == model; }));
     }
 }

@@ -83,6 +83,7 @@ void gpt(models::Workload& w, models::Plan&) {
     w.norm = models::NormKind::kLayer, w.feed_forward = models::FeedForward::kGelu;
     w.biases = w.learned_positions = w.tied_embeddings = true;
 }
+void half_capacity(models::Workload& w, models::Plan&) { w.capacity_factor = 0.5; }
 void predictions(models::Workload& w, models::Plan&) { w.mtp_layers = 2; }
 void router_bias(models::Workload& w, models::Plan&) { w.router_bias = true; }
 void swiglu(models::Workload& w, models::Plan&) { w.feed_forward = models::FeedForward::kSwiGlu; }
@@ -183,6 +184,10 @@ std::vector<AgreementCase> mixture_cases() {
             mixture("latent_shared_tp2_pp2_zb_h1", {latent_queries, shared, tp(2), pp(2, models::ScheduleKind::kZbH1)}),
             mixture("latent_recompute_tp2_sliced",
                     {latent_queries, tp(2, true), recompute(true, true, true), ep(2, kToAll, kFused)}),
+            mixture("capacity_ep2_all_to_all_loop", {half_capacity, ep(2, kToAll, kLoop)}),
+            mixture("capacity_ep4_all_to_all_fused_bf16", {half_capacity, shared, ep(4, kToAll, kFused), bf16()}),
+            mixture("capacity_tp2_ep2_gathered", {half_capacity, tp(2, true), ep(2, kGathered, kGrouped)}),
+            mixture("capacity_alone", {half_capacity}),
             mixture("predictions_router_bias_ep2_pp2",
                     {predictions, router_bias, shared, ep(2, kToAll, kGrouped), pp(2, models::ScheduleKind::k1f1b)}),
             mixture("router_bias_tp2_ep2", {router_bias, dense_first, tp(2), ep(2, kToAll, kGrouped)}),

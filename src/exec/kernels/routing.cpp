@@ -88,6 +88,17 @@ void choose_experts(std::size_t rows, std::size_t experts, std::size_t top_k, co
     }
 }
 
+void drop_choices(std::size_t rows, std::size_t experts, std::size_t top_k, std::size_t capacity,
+                  std::int64_t* choices) {
+    record_call("count_choices", rows * top_k, experts);
+    std::vector<std::size_t> counts(experts);
+    for (std::size_t slot = 0; slot < rows * top_k; ++slot) {
+        if (++counts[static_cast<std::size_t>(choices[slot])] > capacity) {
+            choices[slot] = ~choices[slot];
+        }
+    }
+}
+
 template <typename R>
 void choice_weights(std::size_t rows, std::size_t experts, std::size_t top_k, bool normalize, const R* probabilities,
                     const std::int64_t* choices, R* weights) {
@@ -114,13 +125,13 @@ void choice_weights_backward(std::size_t rows, std::size_t experts, std::size_t 
         if (normalize) {
             sum = 0;
             for (std::size_t j = 0; j < top_k; ++j) {
-                sum += probabilities[choices[j]];
-                mean += probabilities[choices[j]] * d_weights[j];
+                sum += probabilities[chosen(choices[j])];
+                mean += choices[j] < 0 ? R{0} : probabilities[choices[j]] * d_weights[j];
             }
             mean /= sum;
         }
         for (std::size_t j = 0; j < top_k; ++j) {
-            d_probabilities[choices[j]] += (d_weights[j] - mean) / sum;
+            d_probabilities[chosen(choices[j])] += ((choices[j] < 0 ? R{0} : d_weights[j]) - mean) / sum;
         }
         probabilities += experts, choices += top_k, d_weights += top_k, d_probabilities += experts;
     }
@@ -168,7 +179,7 @@ void router_z_backward(std::size_t rows, std::size_t experts, const R* logits, d
 void count_choices(std::size_t count, const std::int64_t* choices, std::int64_t* counts) {
     record_call("add_choice_counts", count);
     for (std::size_t i = 0; i < count; ++i) {
-        ++counts[static_cast<std::size_t>(choices[i])];
+        ++counts[static_cast<std::size_t>(chosen(choices[i]))];
     }
 }
 
@@ -231,7 +242,7 @@ void count_by_sequence(const SequenceRange& range, std::size_t top_k, const std:
     for (std::size_t row = 0; row < range.rows; ++row) {
         R* const of_sequence = counts + range.sequence_of(row) * range.experts;
         for (std::size_t j = 0; j < top_k; ++j) {
-            of_sequence[choices[row * top_k + j]] += 1;
+            of_sequence[chosen(choices[row * top_k + j])] += 1;
         }
     }
 }

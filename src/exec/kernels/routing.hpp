@@ -13,11 +13,18 @@ void router_softmax(std::size_t rows, std::size_t experts, const R* logits, R* p
 template <typename R>
 void choose_experts(std::size_t rows, std::size_t experts, std::size_t top_k, const R* probabilities,
                     std::int64_t* choices, const float* bias = nullptr);
+/// A choice that was dropped keeps its expert's number as its complement: a negative number, which no rank's experts
+/// have, and which losses of balance are made of.
+[[nodiscard]] inline std::int64_t chosen(std::int64_t choice) { return choice < 0 ? ~choice : choice; }
+/// Of the choices [rows, top_k], in order, those of an expert behind its first `capacity` are dropped.
+void drop_choices(std::size_t rows, std::size_t experts, std::size_t top_k, std::size_t capacity,
+                  std::int64_t* choices);
+
 /// weights[row, j] = probabilities[row, choices[row, j]], divided by the row's sum with `normalize`.
 template <typename R>
 void choice_weights(std::size_t rows, std::size_t experts, std::size_t top_k, bool normalize, const R* probabilities,
                     const std::int64_t* choices, R* weights);
-/// d_probabilities[rows, experts] += gradient through choice_weights.
+/// d_probabilities[rows, experts] += gradient through choice_weights; dropped choices have no d_weights.
 template <typename R>
 void choice_weights_backward(std::size_t rows, std::size_t experts, std::size_t top_k, bool normalize,
                              const R* probabilities, const std::int64_t* choices, const R* d_weights,

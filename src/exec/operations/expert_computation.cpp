@@ -222,7 +222,7 @@ void output_reduction(ExpertContext<P>& on) {
             on.leave();
         }
     } else if (s.all_to_all) {
-        on.x.d_sent = on.template workspace<V>(s.t_routed * s.top_k * s.h);
+        on.x.d_sent = on.template workspace<V>(on.sent_rows() * s.h);
         on.x.d_weights = on.template workspace<typename P::Real>(s.t_routed * s.top_k);
         sum_rows_backward(on.kernels, of, of.rows(), s.h, sums_gradient(on), rows, on.weights(), on.x.d_sent.data(),
                           on.x.d_weights.data());

@@ -95,6 +95,8 @@ struct ExpertContext : SublayerContext<P, FeedForwardTensors<P>> {
                 x.offsets.data(),
                 x.row_slots.data()};
     }
+    /// Rows that leave the rank, and come back.
+    [[nodiscard]] std::size_t sent_rows() const { return static_cast<std::size_t>(x.offsets[s.experts]); }
     /// Of the rank's experts, over the rows that they compute.
     [[nodiscard]] ExpertShape expert_shape() const {
         ExpertShape shape{s.local_experts, s.h, s.expert_inner, slots.expert_stride,

@@ -119,6 +119,9 @@ void router_top_k(ExpertContext<P>& on) {
     if (on.current.op.phase == schedule::Phase::kForward) {
         add_losses(on);
     }
+    if (s.capacity > 0) {
+        drop_choices(s.t_routed, s.experts, s.top_k, s.capacity, on.x.choices.data());
+    }
 }
 
 /// Gradients of the logits through the choices' weights are parts on each rank that splits experts, which the sum over

@@ -65,9 +65,8 @@ struct ParameterTable {
     std::vector<LayerSlots> layers;  ///< indexed by the model's layer number; untouched for layers of other stages
     std::size_t positions = LayerSlots::kNone, embedding = LayerSlots::kNone, final_norm = LayerSlots::kNone,
                 lm_head = LayerSlots::kNone;
-    std::size_t lookup = LayerSlots::kNone;  ///< the table that prediction modules look up in, and
-                                             ///< that both ends have: the embedding, its copy, or
-                                             ///< the LM head that it is tied to
+    std::size_t lookup = LayerSlots::kNone;  ///< the table that prediction modules look up in, and that both ends have:
+                                             ///< the embedding, its copy, or the LM head that it is tied to
     ///< lm_head == embedding where tied on one stage; on two the head's is a copy (Parameter::is_copy)
 };
 [[nodiscard]] ParameterTable parameter_table(const models::Workload& workload, const models::Plan& plan,

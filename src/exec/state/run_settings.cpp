@@ -57,6 +57,9 @@ Settings model_settings(const models::Workload& w, const models::Training& t) {
         settings["window"] = text_of(w.window);
         settings["windowed_layers"] = text_of(w.windowed_layers);
     }
+    if (w.capacity_factor > 0) {
+        settings["capacity_factor"] = text_of(w.capacity_factor);
+    }
     if (w.mtp_layers > 0) {
         settings["mtp_layers"] = text_of(w.mtp_layers);
     }

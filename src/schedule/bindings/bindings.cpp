@@ -34,9 +34,8 @@ void check_model(Findings& found, const models::Workload& w) {
               "multi-token prediction (mtp_layers) beside a global auxiliary loss is not bound");
     found.add(w.router_bias && w.global_aux_loss, OpKind::kRouterBiasUpdate,
               "balancing by a bias of the router beside a global auxiliary loss is not bound");
-    found.add(w.capacity_factor > 0, OpKind::kIndexGeneration,
-              std::string("a capacity of experts (capacity_factor") + (w.pad_to_capacity ? ", pad_to_capacity" : "") +
-                  ") is not bound");
+    found.add(w.pad_to_capacity, OpKind::kIndexGeneration,
+              "rows that fill experts up to their capacity (pad_to_capacity) are not bound");
     found.add(
         (w.qk_norm || latent) && w.norm != models::NormKind::kRms, OpKind::kQkNorm,
         latent ? "latents are normalised by RMS norms only" : "queries and keys are normalised by RMS norms only");

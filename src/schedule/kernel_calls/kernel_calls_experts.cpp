@@ -1,6 +1,7 @@
 /// @file The kernel calls of the mixture-of-experts block, routing even.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "schedule/kernel_calls/call_lists.hpp"
 
@@ -120,6 +121,9 @@ Calls router_top_k(const LocalShapes& z, const Operation& op) {
     if (z.s.workload.router_bias && z.s.plan.routing.kind == models::RoutingDistribution::kLearned) {
         calls.push_back(flat_call(models::CpuKernel::kAdd, logits));
     }
+    if (z.s.workload.capacity_factor > 0) {
+        calls.push_back(row_call(models::CpuKernel::kCountChoices, z.s.t_routed * z.top_k, z.all_experts));
+    }
     if (op.phase == Phase::kForward) {
         calls.push_back(call(models::CpuKernel::kRouterLosses));
         if (z.s.workload.router_bias) {
@@ -152,7 +156,7 @@ Calls sequence_counting(const ExpertBlock& b, const Operation& op) {
 /// their gradients are summed by token.
 Calls index_generation(const ExpertBlock& b, const Operation& op) {
     if (!runs_forward(op)) {
-        return {b.sum_rows(b.z.top_k)};
+        return {b.sum_rows(b.rows_of_token)};
     }
     Calls calls;
     if (b.loop()) {
@@ -163,7 +167,7 @@ Calls index_generation(const ExpertBlock& b, const Operation& op) {
     }
     if (b.all_to_all) {
         calls.push_back(b.gather_rows());
-        calls.push_back(row_call(models::CpuKernel::kCountChoices, b.slots, b.counted));
+        calls.push_back(row_call(models::CpuKernel::kCountChoices, b.rows, b.counted));
     }
     return calls;
 }
@@ -302,23 +306,22 @@ Calls shared_expert(const ExpertBlock& b, const Operation& op) {
     const models::CpuCall first = linear_call(z, op, z.s.t, gates * z.shared, z.s.h);
     const models::CpuCall last = linear_call(z, op, z.s.t, z.s.h, z.shared);
     const auto activation = [&](models::CpuKernel kernel) { return row_call(kernel, z.s.t, z.shared); };
-    const auto both = [&](const models::CpuCall& one, const models::CpuCall& other) {
-        Calls calls = with_bias(z, op, one, z.s.t, gates * z.shared);
-        const Calls more = with_bias(z, op, other, z.s.t, z.s.h);
+    const auto append = [](Calls calls, const Calls& more) {
         calls.insert(calls.end(), more.begin(), more.end());
         return calls;
     };
     if (runs_forward(op)) {
-        Calls calls = both(b.with_saved(op, first, gates * inner), last);
+        Calls calls = with_bias(z, op, b.with_saved(op, first, gates * inner), z.s.t, gates * z.shared);
         calls.push_back(b.with_saved(op, activation(models::CpuKernel::kSwigluForward), inner));
-        return calls;
+        return append(std::move(calls), with_bias(z, op, last, z.s.t, z.s.h));
     }
     if (op.phase == Phase::kBackwardInput) {
         return {last, b.with_saved(op, activation(models::CpuKernel::kSwigluBackward), gates * inner), first};
     }
     const bool sliced = z.s.plan.sequence_parallel && z.s.tp > 1;
-    return both(with_cold_operands(z, op, first, !z.redone.norm && !sliced, z.s.t * z.s.h),
-                b.with_saved(op, last, inner));
+    const models::CpuCall of_first = with_cold_operands(z, op, first, !z.redone.norm && !sliced, z.s.t * z.s.h);
+    return append(with_bias(z, op, b.with_saved(op, last, inner), z.s.t, z.s.h),
+                  with_bias(z, op, of_first, z.s.t, gates * z.shared));
 }
 
 }  // namespace

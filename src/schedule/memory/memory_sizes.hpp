@@ -7,6 +7,11 @@
 
 namespace auspex::schedule {
 
+/// Rows of a layer: those that the rank's experts compute, and those that leave the rank (0 of a dense layer).
+struct LayerRows {
+    std::uint64_t computed = 0, sent = 0;
+};
+
 /// Elements unless said otherwise; what does not divide is rounded up.
 struct MemorySizes {
     std::uint64_t t = 0;          ///< tokens of a micro-batch on a rank: micro_batch_size * S / cp

@@ -72,7 +72,7 @@ void MemoryTally::end_operation(std::uint32_t operation) {
     dying_ = {};
 }
 
-BlockWalk::BlockWalk(const MemorySizes& sizes, const ChunkSizes& chunk, std::span<const std::uint64_t> rows,
+BlockWalk::BlockWalk(const MemorySizes& sizes, const ChunkSizes& chunk, std::span<const LayerRows> rows,
                      PassMemory& pass)
     : s_(sizes), chunk_(chunk), rows_(rows), pass_(pass) {}
 
@@ -217,7 +217,11 @@ const models::Recompute& BlockWalk::redone() const {
 }
 
 std::uint64_t BlockWalk::rows() const {
-    return rows_.empty() ? s_.rows : rows_[static_cast<std::size_t>(sublayer_ / 2)];
+    return rows_.empty() ? s_.rows : rows_[static_cast<std::size_t>(sublayer_ / 2)].computed;
+}
+
+std::uint64_t BlockWalk::sent_rows() const {
+    return rows_.empty() ? s_.sent_rows : rows_[static_cast<std::size_t>(sublayer_ / 2)].sent;
 }
 
 MemoryLabel BlockWalk::label_of(bool kept) const { return forward() && kept ? kActivations : kWorkspace; }

@@ -51,6 +51,17 @@ TEST(RouterChoices, of_no_number_are_experts_that_exist_and_differ) {
     EXPECT_NE(choices[0], choices[1]);
 }
 
+/// Three of expert 1, of which it takes two: the last of them is dropped, and known.
+TEST(RouterChoices, beyond_an_experts_capacity_are_dropped_in_order) {
+    std::vector<std::int64_t> choices{1, 0, 2, 1, 1, 2};
+    drop_choices(3, 3, 2, 2, choices.data());
+    EXPECT_EQ(choices, (std::vector<std::int64_t>{1, 0, 2, 1, ~std::int64_t{1}, 2}));
+    EXPECT_EQ(chosen(choices[4]), 1);
+    std::vector<std::int64_t> counts(3);
+    count_choices(6, choices.data(), counts.data());
+    EXPECT_EQ(counts, (std::vector<std::int64_t>{1, 3, 2}));  // what balances are made of
+}
+
 TEST(RouterSoftmax, sums_to_one_and_has_its_gradient) {
     const Numbers logits = random_numbers(kRows * kExperts, 1), upstream = random_numbers(kRows * kExperts, 2);
     const Numbers probabilities = softmax_of(logits);

@@ -235,6 +235,36 @@ TEST(MixtureGradients, with_gelu_and_biases) {
     }
 }
 
+/// Tokens that experts have no room for have no part in their outputs, and none in the gradients of their weights.
+TEST(MixtureGradients, with_choices_dropped) {
+    models::Training training = still_training();
+    for (const bool normalize : {false, true}) {
+        training.normalize_top_k = normalize;
+        models::Workload w = mixture_model();
+        w.capacity_factor = 1;
+        models::Plan plan = recomputing_plan();
+        for (const models::ExpertKernels kernels :
+             {models::ExpertKernels::kLoop, models::ExpertKernels::kGrouped, models::ExpertKernels::kFused}) {
+            plan.expert_kernels = kernels;
+            const RunInputs run = run_inputs(w, plan, training);
+            const models::RoutingRecord record = uneven_record(run);
+            double dropped = 0;
+            run_in_process(run.layout, [&](Communicator& communicator) {
+                TestRank<Fp64> test(run, communicator);
+                test.routing = {RoutingMode::kReplayed, &record, nullptr};
+                check_all_tensors(test);
+                dropped = test.rank.loss.cross_entropy;
+            });
+            w.capacity_factor = 0;
+            const StepResult all = one_step<Fp64>(run_inputs(w, plan, training), [&](TestRank<Fp64>& test) {
+                test.routing = {RoutingMode::kReplayed, &record, nullptr};
+            });
+            EXPECT_GT(std::abs(all.loss.cross_entropy - dropped), 1e-4);
+            w.capacity_factor = 1;
+        }
+    }
+}
+
 TEST(MixtureGradients, of_prediction_modules_with_experts) {
     models::Workload w = predicting(mixture_model(), 1);
     w.shared_experts = 1;

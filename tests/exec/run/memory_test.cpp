@@ -152,6 +152,8 @@ models::Workload random_model(Rng& rng, bool mixture) {
         w.intermediate_size = w.first_dense_layers > 0 ? 12 : 0;
         w.global_aux_loss = rng.below(2) == 1;
         w.shared_experts = static_cast<int>(rng.below(3));
+        constexpr double kFactors[] = {0, 0, 0.5, 1};
+        w.capacity_factor = kFactors[rng.below(4)];
         w.router_bias = !w.global_aux_loss && rng.below(2) == 1;
     }
     w.feed_forward = rng.below(2) == 1 ? models::FeedForward::kGelu : models::FeedForward::kSwiGlu;

@@ -17,6 +17,7 @@ constexpr auto kGpt = VerifyModel::kGpt;
 constexpr auto kGptExperts = VerifyModel::kGptExperts;
 constexpr auto kWindowed = VerifyModel::kWindowed;
 constexpr auto kPredicting = VerifyModel::kPredicting;
+constexpr auto kCapacity = VerifyModel::kCapacity;
 constexpr const char *kGpipe = "gpipe", *k1f1b = "1f1b", *kInterleaved = "interleaved-1f1b";
 constexpr const char *kZbH1 = "zb-h1", *kZbH2 = "zb-h2", *kZbv = "zbv", *kVHalf = "v-half", *kVMin = "v-min",
                      *kDualPipeV = "dualpipev";
@@ -155,6 +156,8 @@ std::vector<VerifyLayout> make_layouts() {
         {kPredicting, 1, 2, 2, 2, 1, kSliced, 1, k1f1b, kNothing, kEpAware, kSent, kGrouped},
         {kPredicting, 2, 1, 1, 2, 2, kWhole, 1, kZbv, kAll, kSharded, kSent, kFused},
         {kPredicting, 2, 2, 1, 1, 1, kWhole, 2, k1f1b, kNothing, kReplicated, kGathered, kLoop},
+        {kCapacity, 1, 2, 2, 1, 1, kSliced, 1, k1f1b, kNothing, kSharded, kSent, kGrouped},
+        {kCapacity, 2, 2, 1, 2, 1, kWhole, 1, kZbH1, kNothing, kEpAware, kGathered, kLoop},
         {kWindowed, 2, 1, 2, 2, 1, kSliced, 1, k1f1b, kAttention, kSharded, kSent, kGrouped},
     };
 }

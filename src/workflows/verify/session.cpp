@@ -49,6 +49,7 @@ std::string VerifySession::workload_of(VerifyModel model) const {
         case VerifyModel::kGptExperts: return "toy-gpt-moe";
         case VerifyModel::kWindowed: return "toy-windowed";
         case VerifyModel::kPredicting: return "toy-deepseek";
+        case VerifyModel::kCapacity: return "toy-capacity";
     }
     return "";
 }

@@ -68,7 +68,7 @@ models::Plan moe_plan(models::Dispatch dispatch, models::ExpertKernels kernels, 
 std::vector<Made> all_ways() {
     std::vector<Made> ways;
     for (const char* model : {"toy-dense", "toy-moe", "toy-moe-global", "toy-shared", "toy-latent", "toy-gpt",
-                              "toy-gpt-moe", "toy-windowed", "toy-deepseek"}) {
+                              "toy-gpt-moe", "toy-windowed", "toy-deepseek", "toy-capacity"}) {
         const bool dense = workload(model).num_experts == 0;
         for (const models::ExpertKernels kernels :
              {models::ExpertKernels::kLoop, models::ExpertKernels::kGrouped, models::ExpertKernels::kFused}) {

@@ -29,8 +29,8 @@ void read_steps(const JsonValue& object, std::string_view key, int& field) {
 
 Training load_training(const JsonValue& object) {
     object.allow_only({"learning_rate", "final_learning_rate", "warmup_steps", "decay_steps", "beta1", "beta2",
-                       "epsilon", "weight_decay", "clip", "auxiliary_loss", "z_loss", "initial_deviation", "rope_theta",
-                       "norm_epsilon", "normalize_top_k"});
+                       "epsilon", "weight_decay", "clip", "auxiliary_loss", "z_loss", "router_bias_speed",
+                       "prediction_loss", "initial_deviation", "rope_theta", "norm_epsilon", "normalize_top_k"});
     Training training;
     for (const std::string& key : object.keys()) {
         training.given.insert(key);
@@ -46,6 +46,8 @@ Training load_training(const JsonValue& object) {
     read_number(object, "clip", 0, 1e9, training.clip);
     read_number(object, "auxiliary_loss", 0, 100, training.auxiliary_loss);
     read_number(object, "z_loss", 0, 100, training.z_loss);
+    read_number(object, "router_bias_speed", 0, 1, training.router_bias_speed);
+    read_number(object, "prediction_loss", 0, 100, training.prediction_loss);
     read_number(object, "initial_deviation", 0, 10, training.initial_deviation);
     read_number(object, "rope_theta", 1, 1e12, training.rope_theta);
     read_number(object, "norm_epsilon", 1e-12, 1, training.norm_epsilon);

@@ -17,11 +17,13 @@ struct Training {
     int decay_steps = 0;               ///< step at which the cosine ends, warm-up included; 0: the run's last
     double beta1 = 0.9, beta2 = 0.95;  ///< AdamW
     double epsilon = 1e-8;
-    double weight_decay = 0.1;        ///< of tensors with two dimensions or more
-    double clip = 1.0;                ///< largest global gradient norm; 0: no clipping
-    double auxiliary_loss = 0.01;     ///< coefficient of the load-balancing loss
-    double z_loss = 0.001;            ///< coefficient of the router z-loss
-    double initial_deviation = 0.02;  ///< of normal weights, cut at three deviations; norms begin at 1
+    double weight_decay = 0.1;         ///< of tensors with two dimensions or more
+    double clip = 1.0;                 ///< largest global gradient norm; 0: no clipping
+    double auxiliary_loss = 0.01;      ///< coefficient of the load-balancing loss
+    double z_loss = 0.001;             ///< coefficient of the router z-loss
+    double router_bias_speed = 0.001;  ///< what a step moves a router's bias by: DeepSeek-V3's, arXiv:2412.19437
+    double prediction_loss = 0.3;      ///< coefficient of the mean loss of prediction modules: DeepSeek-V3's, likewise
+    double initial_deviation = 0.02;   ///< of normal weights, cut at three deviations; norms begin at 1
     double rope_theta = 10000;
     double norm_epsilon = 1e-5;
     bool normalize_top_k = false;  ///< weights of a token's experts sum to 1 (Mixtral); OLMoE: as the softmax gave

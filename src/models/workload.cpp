@@ -184,6 +184,12 @@ void read_training(const JsonValue& root, Workload& workload) {
         refuse(*object, {"auxiliary_loss", "z_loss", "normalize_top_k"},
                "no such key without \"num_experts\": a dense model has no router");
     }
+    if (workload.mtp_layers == 0) {
+        refuse(*object, {"prediction_loss"}, "no such key without \"mtp_layers\"");
+    }
+    if (!workload.router_bias) {
+        refuse(*object, {"router_bias_speed"}, "no such key without \"router_bias\": true");
+    }
 }
 
 }  // namespace

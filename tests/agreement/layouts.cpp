@@ -80,11 +80,16 @@ void shared(models::Workload& w, models::Plan&) { w.shared_experts = 2; }
 /// Mean widths of queries and values are whole numbers, as recorded sizes are.
 void latent_queries(models::Workload& w, models::Plan&) { w = exec_fixture::latent(w, 6), w.value_head_size = 4; }
 void latent_keys(models::Workload& w, models::Plan&) { w = exec_fixture::latent(w, 0), w.value_head_size = 2; }
+void windows(models::Workload& w, models::Plan&) { w = exec_fixture::windowed(w); }
 void tied(models::Workload& w, models::Plan&) { w.tied_embeddings = true; }
 void gpt(models::Workload& w, models::Plan&) {
     w.norm = models::NormKind::kLayer, w.feed_forward = models::FeedForward::kGelu;
     w.biases = w.learned_positions = w.tied_embeddings = true;
 }
+void half_capacity(models::Workload& w, models::Plan&) { w.capacity_factor = 0.5; }
+void predictions(models::Workload& w, models::Plan&) { w.mtp_layers = 2; }
+void router_bias(models::Workload& w, models::Plan&) { w.router_bias = true; }
+void swiglu(models::Workload& w, models::Plan&) { w.feed_forward = models::FeedForward::kSwiGlu; }
 void learned(models::Workload&, models::Plan& p) { p.routing.kind = models::RoutingDistribution::kLearned; }
 
 constexpr auto kReplicated = models::OptimizerSharding::kReplicated, kSharded = models::OptimizerSharding::kSharded,
@@ -114,6 +119,12 @@ std::vector<AgreementCase> dense_cases() {
         dense("tied_tp2_pp3", {tied, tp(2), pp(3, models::ScheduleKind::k1f1b)}),
         dense("latent", {latent_keys}),
         dense("latent_tp2_sliced_bf16", {latent_keys, tp(2, true), bf16()}),
+        dense("predictions", {predictions}),
+        dense("predictions_gpt_tp2_sliced_bf16", {gpt, predictions, tp(2, true), bf16()}),
+        dense("predictions_tp2_pp2_zb_h1_recompute",
+              {predictions, tp(2), pp(2, models::ScheduleKind::kZbH1), recompute(true, true, true)}),
+        dense("predictions_tied_pp2_zbv_dp2",
+              {tied, predictions, pp(2, models::ScheduleKind::kZbv, 2), dp(2, kSharded)}),
         dense("pp2_gpipe", {pp(2, models::ScheduleKind::kGpipe)}),
         dense("pp2_virtual", {pp(2, models::ScheduleKind::kInterleaved1f1b, 2)}),
         dense("pp2_zb_h1_recompute", {pp(2, models::ScheduleKind::kZbH1), recompute(true, true, true), bf16()}),
@@ -159,6 +170,7 @@ std::vector<AgreementCase> mixture_cases() {
             mixture("global_loss", {global_loss}),
             mixture("global_loss_pp2_tp2", {global_loss, pp(2, models::ScheduleKind::k1f1b), tp(2), bf16()}),
             mixture("global_loss_virtual", {global_loss, pp(2, models::ScheduleKind::kInterleaved1f1b, 2)}),
+            mixture("global_loss_tp2_zbv", {global_loss, tp(2, true), pp(2, models::ScheduleKind::kZbv, 2)}),
             mixture("dense_first_pp2_ep2", {dense_first, pp(2, models::ScheduleKind::k1f1b), ep(2, kToAll, kGrouped)}),
             mixture("pp2_zb_h1_ep2", {pp(2, models::ScheduleKind::kZbH1), ep(2, kToAll, kGrouped), bf16()}),
             mixture("tp2_sliced_pp2_zb_h2_gathered",
@@ -173,9 +185,25 @@ std::vector<AgreementCase> mixture_cases() {
                     {shared, tp(2, true), pp(2, models::ScheduleKind::kZbH1), ep(2, kGathered, kGrouped)}),
             mixture("shared_recompute_dense_first",
                     {shared, dense_first, tp(2, true), recompute(true, true, true), ep(2, kToAll, kLoop)}),
+            mixture("gpt", {gpt}),
+            mixture("gpt_shared_tp2_sliced_ep2_bf16", {gpt, shared, tp(2, true), ep(2, kToAll, kFused), bf16()}),
+            mixture("gpt_dense_first_tp2_pp2_zb_h1_loop",
+                    {gpt, dense_first, tp(2), pp(2, models::ScheduleKind::kZbH1), ep(2, kGathered, kLoop)}),
+            mixture("biases_of_swiglu_recompute",
+                    {gpt, swiglu, shared, ep(2, kToAll, kLoop), dp(2, kSharded), recompute(true, true, true)}),
             mixture("latent_shared_tp2_pp2_zb_h1", {latent_queries, shared, tp(2), pp(2, models::ScheduleKind::kZbH1)}),
             mixture("latent_recompute_tp2_sliced",
                     {latent_queries, tp(2, true), recompute(true, true, true), ep(2, kToAll, kFused)}),
+            mixture("capacity_ep2_all_to_all_loop", {half_capacity, ep(2, kToAll, kLoop)}),
+            mixture("capacity_ep4_all_to_all_fused_bf16", {half_capacity, shared, ep(4, kToAll, kFused), bf16()}),
+            mixture("capacity_tp2_ep2_gathered", {half_capacity, tp(2, true), ep(2, kGathered, kGrouped)}),
+            mixture("capacity_alone", {half_capacity}),
+            mixture("predictions_router_bias_ep2_pp2",
+                    {predictions, router_bias, shared, ep(2, kToAll, kGrouped), pp(2, models::ScheduleKind::k1f1b)}),
+            mixture("router_bias_tp2_ep2", {router_bias, dense_first, tp(2), ep(2, kToAll, kGrouped)}),
+            mixture("router_bias_pp2_virtual_recompute",
+                    {router_bias, pp(2, models::ScheduleKind::kInterleaved1f1b, 2), recompute(true, true, true)}),
+            mixture("router_bias_learned", {router_bias, learned, dp(2, kSharded), bf16()}),
             mixture("learned", {learned, ep(2, kToAll, kGrouped)}),
             mixture("learned_bf16", {learned, bf16()})};
 }
@@ -195,6 +223,8 @@ std::vector<AgreementCase> context_cases() {
             dense("cp2_ring", {cp(2, Kind::kRing)}),
             dense("cp4_ring_qk_norm_bf16", {cp(4, Kind::kRing), qk_norm, bf16()}),
             dense("cp3_ring_latent_recompute", {latent_keys, cp(3, Kind::kRing), recompute(false, true, false)}),
+            dense("cp2_ring_window", {windows, cp(2, Kind::kRing)}),
+            dense("tp2_window_recompute", {windows, tp(2, true), recompute(false, true, false)}),
             dense("cp4_two_level", {cp(4, Kind::kTwoLevel, 2)}),
             dense("cp4_two_level_latent", {latent_keys, cp(4, Kind::kTwoLevel, 2)}),
             dense("cp4_two_level_one_key_head_zb_h2",
@@ -206,6 +236,9 @@ std::vector<AgreementCase> context_cases() {
             mixture("etp1_tp2_sliced_shared_zb_h1",
                     {tp(2, true), etp(1), ep(2, kGathered, kFused), shared, pp(2, models::ScheduleKind::kZbH1)}),
             mixture("etp2_tp1", {etp(2), ep(2, kToAll, kLoop), bf16()}),
+            mixture("gpt_etp1_tp2_ep2", {gpt, shared, tp(2), etp(1), ep(2, kToAll, kGrouped)}),
+            mixture("gpt_etp2_tp1_bf16", {gpt, etp(2), bf16()}),
+            mixture("router_bias_etp1_tp2", {router_bias, tp(2), etp(1), ep(2, kToAll, kGrouped)}),
             mixture("etp2_tp1_shared_recompute", {etp(2), shared, recompute(true, true, true)}),
             mixture("etp1_tp2_cp2_ring", {cp(2, Kind::kRing), tp(2), etp(1), ep(2, kToAll, kGrouped)}),
             mixture("cp2_heads_learned", {learned, cp(2, Kind::kAllToAll), shared})};

@@ -141,12 +141,46 @@ class Functions {
         }
     }
 
+    /// Of as many elements as a bias of experts is added to, or summed up from.
+    [[nodiscard]] bool is_bias_of_experts(const models::CpuCall& c) const {
+        const double rows = on_.tokens() * plan().etp / plan().tp * workload().top_k;
+        const double inner = static_cast<double>(workload().gates()) * workload().expert_size / plan().etp,
+                     hidden = static_cast<double>(workload().hidden_size) / plan().etp;
+        const bool is_added = c.kernel == models::CpuKernel::kAdd && on_.forward() &&
+                              (c.columns == rows * inner || c.columns == rows * hidden);
+        return workload().biases && (is_added || c.kernel == models::CpuKernel::kSquareSums);
+    }
+
     /// Of biases, and of learned positions, which are one for every row of sequences: what the sum over tp is to have
     /// once is added by the first rank of a tp group.
     bool add_biases(const models::CpuCall& c) {
         using schedule::OpKind;
-        const bool is_first = is(OpKind::kQkvProjection) || is(OpKind::kGateUpProjection);
-        const bool is_last = is(OpKind::kAttentionOutput) || is(OpKind::kDownProjection) || is(OpKind::kEmbedding);
+        const bool shared_output = is(OpKind::kSharedExpert) && c.columns == on_.tokens() * workload().hidden_size;
+        const bool is_first = is(OpKind::kQkvProjection) || is(OpKind::kGateUpProjection) ||
+                              (is(OpKind::kSharedExpert) && !shared_output);
+        const bool is_last =
+            is(OpKind::kAttentionOutput) || is(OpKind::kDownProjection) || is(OpKind::kEmbedding) || shared_output;
+        if (is(OpKind::kPredictionInput)) {
+            const double width = workload().hidden_size;
+            if (c.kernel == models::CpuKernel::kAdd) {
+                add("add_bias", c.columns / width, width);
+            } else if (c.kernel == models::CpuKernel::kSquareSums && on_.op.phase == schedule::Phase::kBackwardWeight) {
+                add("bias_gradient", c.rows, c.columns);
+            }
+            return c.kernel == models::CpuKernel::kAdd || c.kernel == models::CpuKernel::kSquareSums;
+        }
+        if (is(OpKind::kExpertComputation) && is_bias_of_experts(c)) {
+            return true;  // within the kernels of experts
+        }
+        if (is(OpKind::kRouter) && workload().biases && !router_bias_seen_) {
+            router_bias_seen_ = c.kernel == models::CpuKernel::kAdd || c.kernel == models::CpuKernel::kSquareSums;
+            if (router_bias_seen_) {
+                const double experts = workload().num_experts;
+                c.kernel == models::CpuKernel::kAdd ? add("add_bias", c.columns / experts, experts)
+                                                    : add("bias_gradient", c.rows, c.columns);
+            }
+            return router_bias_seen_;
+        }
         if (!is_first && !is_last) {
             return false;
         }
@@ -171,12 +205,22 @@ class Functions {
             add("merge_attention", 1, c.columns);
             return true;
         }
-        if (is(schedule::OpKind::kActivation) && workload().feed_forward == models::FeedForward::kGelu) {
+        const bool activates =
+            c.kernel == models::CpuKernel::kSwigluForward || c.kernel == models::CpuKernel::kSwigluBackward;
+        if (activates && workload().feed_forward == models::FeedForward::kGelu) {
             add(on_.forward() ? "gelu_forward" : "gelu_backward", c.rows, c.columns);
             return true;
         }
         if (c.kernel == models::CpuKernel::kAdd && is(schedule::OpKind::kRouter)) {
             add("round_logits", 1, c.columns);
+            return true;
+        }
+        if (is(schedule::OpKind::kRouterBiasUpdate) && c.kernel == models::CpuKernel::kAdd) {
+            add("update_router_bias", 1, c.columns);
+            return true;
+        }
+        if (is(schedule::OpKind::kRouterTopK) && c.kernel == models::CpuKernel::kAdd && on_.forward()) {
+            add("add_router_bias", 1, c.columns);
             return true;
         }
         if (is(schedule::OpKind::kRouterTopK) && c.kernel == models::CpuKernel::kAdd) {
@@ -247,12 +291,15 @@ class Functions {
             {models::CpuKernel::kFiniteCheck, "all_finite"},
             {models::CpuKernel::kFiniteCheckGradients, "all_finite"}};
         const auto function = kFunctions.find(c.kernel);
-        add(function == kFunctions.end() ? to_string(c.kernel) : function->second, c.rows, c.columns, c.depth,
-            c.groups);
+        // The law of experts is that of three matrices.
+        const double layers = to_string(c.kernel).starts_with("experts_") ? 3.0 / (workload().gates() + 1) : 1;
+        add(function == kFunctions.end() ? to_string(c.kernel) : function->second, c.rows,
+            std::round(c.columns * layers), c.depth, c.groups);
     }
 
     const OnRank& on_;
     std::vector<std::string> texts_;
+    bool router_bias_seen_ = false;
 };
 
 /// Kernels around each call that called it: none, or the nearest one.
@@ -269,7 +316,8 @@ std::vector<std::string_view> callers_of(const std::vector<exec::RecordedCall>& 
 /// Products and activations within experts are the experts' law; what a sum by token is made of is that of the sum.
 bool is_part_of_its_caller(const exec::RecordedCall& call, std::string_view caller) {
     if (caller.starts_with("expert_")) {
-        return call.kernel.starts_with("linear_") || call.kernel.starts_with("swiglu_");
+        return call.kernel.starts_with("linear_") || call.kernel.starts_with("swiglu_") ||
+               call.kernel.starts_with("gelu_") || call.kernel == "add_bias" || call.kernel == "bias_gradient";
     }
     return !caller.empty();
 }

@@ -31,10 +31,11 @@ TEST_F(VerifyCli, a_toy_program_is_bound) {
 TEST_F(VerifyCli, what_is_not_bound_is_named) {
     const std::string split = kCheck +
                               "--plan toy-tp2-dp2 --set plan.cp=2 --set plan.dp=1 --set plan.etp=4 "
-                              "--set workload.window=8 --set workload.windowed_layers=1 ";
+                              "--set workload.expert_groups=4 --set workload.top_k_groups=2 ";
     const Outcome outcome = run(split);
     EXPECT_EQ(outcome.exit_code, 1);
-    EXPECT_NE(outcome.out.find("operation attention: attention over a window is not bound"), std::string::npos)
+    EXPECT_NE(outcome.out.find("operation router_top_k: a limit on the groups of experts that a token goes to"),
+              std::string::npos)
         << outcome.out << outcome.error;
     const JsonDocument json = JsonDocument::parse(run(split + "--json").out, "out");
     EXPECT_FALSE(json.root().at("bound").as_bool());

@@ -62,6 +62,29 @@ inline models::Workload gpt_model() {
     return w;
 }
 
+/// Experts as in a GPT with a mixture in place of its feed-forwards: GELU, biases everywhere, the router's among them.
+inline models::Workload gpt_mixture_model() {
+    models::Workload w = gpt_model();
+    w.name = "tiny-gpt-moe";
+    w.intermediate_size = 0;
+    w.num_experts = 4, w.top_k = 2, w.expert_size = 6;
+    return w;
+}
+
+/// Windows of three tokens in every layer but the last of four, or of every second one of two.
+inline models::Workload windowed(models::Workload w) {
+    w.name += "-windowed";
+    w.window = 3, w.windowed_layers = w.layers - 1;
+    return w;
+}
+
+/// Modules behind the last layer, each of which predicts a token further.
+inline models::Workload predicting(models::Workload w, int modules) {
+    w.name += "-predicting";
+    w.mtp_layers = modules;
+    return w;
+}
+
 /// One rank, two micro-batches of two sequences, fp32, nothing recomputed, uniform routing.
 inline models::Plan single_plan() {
     models::Plan p;
@@ -165,14 +188,17 @@ struct TestRank {
         routing.mode = mode_of(run.plan);
         rank = exec::make_rank(run, communicator, arena, optimizer, &routing);
         exec::initialise_rank(rank);
-        for (const exec::Parameter& p : rank.table.dense) {
-            if (p.shape.size() == 1 && !rank.weights.sharded.dense) {
-                spread({&p, false, 0, p.size, 0});
+        for (const bool experts : {false, true}) {
+            const bool sharded = experts ? rank.weights.sharded.experts : rank.weights.sharded.dense;
+            for (const exec::Parameter& p : experts ? rank.table.experts : rank.table.dense) {
+                if (p.shape.size() == 1 && !sharded) {
+                    spread({&p, experts, 0, p.size, 0});
+                }
             }
-        }
-        for (const exec::TensorPart& part : shard_parts(rank)) {
-            if (part.parameter->shape.size() == 1 && rank.weights.sharded.dense) {
-                spread(part);
+            for (const exec::TensorPart& part : shard_parts(rank)) {
+                if (part.parameter->shape.size() == 1 && sharded && part.is_expert == experts) {
+                    spread(part);
+                }
             }
         }
         rank.tokens = tokens_of(run, rank.coordinates, 0);
@@ -181,13 +207,14 @@ struct TestRank {
     void spread(const exec::TensorPart& part) {
         const exec::Parameter& p = *part.parameter;
         const std::size_t place = weight_place(rank, part);
-        exec::for_each_run(
-            slice_of(p), part.begin, part.end, [&](std::size_t whole, std::size_t at, std::size_t count) {
-                for (std::size_t i = 0; i < count; ++i) {
-                    const double value = 1 + 0.3 * std::sin(static_cast<double>(whole + i) + p.layer);
-                    rank.weights.dense[place + at - part.begin + i] = exec::stored<typename P::Value>(value);
-                }
-            });
+        exec::for_each_run(slice_of(p), part.begin, part.end,
+                           [&](std::size_t whole, std::size_t at, std::size_t count) {
+                               for (std::size_t i = 0; i < count; ++i) {
+                                   const double value = 1 + 0.3 * std::sin(static_cast<double>(whole + i) + p.layer);
+                                   auto& weights = part.is_expert ? rank.weights.experts : rank.weights.dense;
+                                   weights[place + at - part.begin + i] = exec::stored<typename P::Value>(value);
+                               }
+                           });
     }
 
     void step(schedule::Timeline* timeline = nullptr) {

@@ -46,7 +46,7 @@ TEST(Training, an_empty_object_means_the_defaults) {
 TEST(Training, every_key_is_read) {
     const Training t = parsed(
         R"({"learning_rate": 1e-3, "final_learning_rate": 0.2, "warmup_steps": 3, "decay_steps": 40, "beta1": 0.8, "beta2": 0.9,
-        "epsilon": 1e-6, "weight_decay": 0.3, "clip": 2, "auxiliary_loss": 0.5, "z_loss": 0.25, "initial_deviation": 0.01,
+        "epsilon": 1e-6, "weight_decay": 0.3, "clip": 2, "auxiliary_loss": 0.5, "z_loss": 0.25, "router_bias_speed": 0.5, "prediction_loss": 0.1, "initial_deviation": 0.01,
         "rope_theta": 500000, "norm_epsilon": 1e-6, "normalize_top_k": true})");
     EXPECT_EQ(t.learning_rate, 1e-3);
     EXPECT_EQ(t.final_learning_rate, 0.2);
@@ -58,6 +58,8 @@ TEST(Training, every_key_is_read) {
     EXPECT_EQ(t.weight_decay, 0.3);
     EXPECT_EQ(t.clip, 2);
     EXPECT_EQ(t.auxiliary_loss, 0.5);
+    EXPECT_EQ(t.router_bias_speed, 0.5);
+    EXPECT_EQ(t.prediction_loss, 0.1);
     EXPECT_EQ(t.z_loss, 0.25);
     EXPECT_EQ(t.initial_deviation, 0.01);
     EXPECT_EQ(t.rope_theta, 500000);
@@ -66,6 +68,7 @@ TEST(Training, every_key_is_read) {
 }
 
 TEST(Training, wrong_values_are_refused_by_name) {
+    expect_contains(error_of("toy-moe", "router_bias_speed", "0.1"), "no such key without \"router_bias\"");
     expect_contains(error_of("toy-moe", "lerning_rate", "1"), "$.training: found the unknown key \"lerning_rate\"");
     expect_contains(error_of("toy-moe", "learning_rate", "-1"), "$.training.learning_rate");
     expect_contains(error_of("toy-moe", "beta1", "1"), "$.training.beta1");

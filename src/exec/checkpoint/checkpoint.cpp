@@ -13,6 +13,7 @@
 #include "exec/operations/mirror_exchange.hpp"
 #include "exec/operations/operations.hpp"
 #include "exec/state/optimizer.hpp"
+#include "exec/state/router_balance.hpp"
 #include "exec/transport/agreement.hpp"
 
 namespace auspex::exec {
@@ -263,6 +264,22 @@ void gather_weights(Rank<P>& rank, bool experts) {
     }
 }
 
+/// Whole on every rank: one of those with the same dense parameters reads, and tells the others.
+template <class P>
+std::string read_balance(Rank<P>& rank, const std::optional<CheckpointReader>& reader) {
+    std::string problem;
+    for (const TensorPart& part : balance_parts(rank, false)) {
+        StateValues values(part.size());
+        if (rank.communicator->group_rank(models::GroupKind::kDenseDp) == 0 && problem.empty() && reader) {
+            problem = problem_of([&] { values = reader->read(part); });
+        }
+        rank.communicator->broadcast(models::GroupKind::kDenseDp, 0, values.numbers.data(),
+                                     values.numbers.size() * sizeof(float));
+        store_state(rank, StateKind::kWeight, part, values.of_kind(0));
+    }
+    return problem;
+}
+
 }  // namespace
 
 template <class P>
@@ -340,7 +357,8 @@ CheckpointInfo newest_checkpoint(Communicator& communicator, const std::string& 
 template <class P>
 void read_checkpoint(Rank<P>& rank, const CheckpointInfo& info) {
     std::optional<CheckpointReader> reader;
-    const bool reads = sharding_of(rank, false).replica == 0 || sharding_of(rank, true).replica == 0;
+    const bool reads = sharding_of(rank, false).replica == 0 || sharding_of(rank, true).replica == 0 ||
+                       rank.communicator->group_rank(models::GroupKind::kDenseDp) == 0;
     const auto agree = [&](const std::string& own) {
         const std::string problem = first_problem_and_rank(*rank.communicator, own);
         if (!problem.empty()) {
@@ -352,13 +370,14 @@ void read_checkpoint(Rank<P>& rank, const CheckpointInfo& info) {
             reader.emplace(info.folder, info.manifest);
         }
     }));
-    const std::string dense = read_shard(rank, reader, false), experts = read_shard(rank, reader, true);
+    const std::string dense = read_shard(rank, reader, false), experts = read_shard(rank, reader, true),
+                      balance = read_balance(rank, reader);
     if (has_stages_twice(rank.plan().schedule)) {
         exchange_parameters_with_mirror(rank);
     }
     gather_weights(rank, false);
     gather_weights(rank, true);
-    agree(dense.empty() ? experts : dense);
+    agree(!dense.empty() ? dense : !experts.empty() ? experts : balance);
 }
 
 #define AUSPEX_INSTANTIATE(P)                                          \

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "exec/checkpoint/durable_file.hpp"
+#include "exec/state/router_balance.hpp"
 
 namespace auspex::exec {
 namespace {
@@ -88,7 +89,10 @@ PartFile write_part(const Rank<P>& rank, const std::string& folder) {
     DurableFile output(folder + "/" + name);
     std::vector<StoredPart> stored;
     std::vector<float> values;
-    for (const TensorPart& part : owned_parts(rank)) {
+    std::vector<TensorPart> owned = owned_parts(rank);
+    const std::vector<TensorPart> balance = balance_parts(rank, true);
+    owned.insert(owned.end(), balance.begin(), balance.end());
+    for (const TensorPart& part : owned) {
         const Parameter& p = *part.parameter;
         stored.push_back({p.name, p.split_dimension, p.parts, p.part, part.begin, part.end});
         values.resize(part.size());

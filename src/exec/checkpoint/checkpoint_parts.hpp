@@ -13,8 +13,8 @@ namespace auspex::exec {
 /// "part-00003.bin"
 [[nodiscard]] std::string part_name(int rank);
 
-/// Writes what the rank owns (owned_parts): weights, first and second moments, fp32. On the disk when it returns.
-/// Throws FileError.
+/// Writes what the rank owns (owned_parts, balance_parts): weights, first and second moments, fp32. On the disk when it
+/// returns. Throws FileError.
 template <class P>
 [[nodiscard]] PartFile write_part(const Rank<P>& rank, const std::string& folder);
 

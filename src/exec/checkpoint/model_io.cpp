@@ -9,6 +9,7 @@
 #include "exec/checkpoint/checkpoint.hpp"
 #include "exec/checkpoint/durable_file.hpp"
 #include "exec/state/optimizer.hpp"
+#include "exec/state/router_balance.hpp"
 #include "exec/state/tensor_slices.hpp"
 #include "exec/transport/agreement.hpp"
 
@@ -17,13 +18,29 @@ namespace {
 
 using PartsByName = std::map<std::string, TensorPart>;
 
+/// Biases of routers are among weights, and have no gradients.
 template <class P>
-PartsByName owned_by_name(const Rank<P>& rank) {
+PartsByName owned_by_name(const Rank<P>& rank, StateKind kind) {
     PartsByName parts;
     for (const TensorPart& part : owned_parts(rank)) {
         parts.emplace(part.parameter->name, part);
     }
+    for (const TensorPart& part : balance_parts(rank, true)) {
+        if (kind == StateKind::kWeight) {
+            parts.emplace(part.parameter->name, part);
+        }
+    }
     return parts;
+}
+
+std::vector<const Parameter*> tensors_of(const ParameterTable& table, StateKind kind) {
+    std::vector<const Parameter*> tensors = all_tensors(table);
+    for (const Parameter& p : table.balance) {
+        if (kind == StateKind::kWeight) {
+            tensors.push_back(&p);
+        }
+    }
+    return tensors;
 }
 
 /// One part of a tensor on its way to rank 0: this, then its elements as fp32.
@@ -58,14 +75,14 @@ std::size_t store_part(std::span<const std::byte> message, std::span<float> tens
 /// tensor is on its way.
 template <class P>
 void send_parts(Rank<P>& rank, StateKind kind) {
-    const PartsByName parts = owned_by_name(rank);
+    const PartsByName parts = owned_by_name(rank, kind);
     std::string names;
     for (const auto& [name, part] : parts) {
         names += name + "\n";
     }
     rank.communicator->send_bytes(0, std::as_bytes(std::span(names)));
     const ParameterTable model = whole_model(rank.workload());
-    for (const Parameter* p : all_tensors(model)) {
+    for (const Parameter* p : tensors_of(model, kind)) {
         const auto found = parts.find(p->name);
         if (found != parts.end()) {
             static_cast<void>(rank.communicator->receive_bytes(0));
@@ -90,7 +107,7 @@ std::map<std::string, std::vector<int>> receive_owners(Communicator& communicato
 template <class P, class Take>
 void collect_tensors(Rank<P>& rank, StateKind kind, const std::vector<const Parameter*>& tensors, const Take& take) {
     Communicator& communicator = *rank.communicator;
-    const PartsByName own = owned_by_name(rank);
+    const PartsByName own = owned_by_name(rank, kind);
     const auto owners = receive_owners(communicator);
     for (const Parameter* p : tensors) {
         std::vector<float> whole(p->size);
@@ -113,7 +130,7 @@ void collect_tensors(Rank<P>& rank, StateKind kind, const std::vector<const Para
 template <class P>
 std::string write_collected(Rank<P>& rank, StateKind kind, const std::string& file) {
     const ParameterTable model = whole_model(rank.workload());
-    const std::vector<const Parameter*> tensors = all_tensors(model);
+    const std::vector<const Parameter*> tensors = tensors_of(model, kind);
     std::vector<NamedShape> shapes;
     for (const Parameter* p : tensors) {
         shapes.push_back({p->name, p->shape});
@@ -194,20 +211,28 @@ void read_slice(const WeightsFile& weights, const Parameter& p, std::span<float>
 
 /// One of the ranks that hold the same slices reads; all get them. Returns what went wrong on this rank.
 template <class P>
-std::string read_slices(Rank<P>& rank, const WeightsFile& weights, bool experts) {
-    const models::GroupKind replicas = experts ? models::GroupKind::kExpertDp : models::GroupKind::kDenseDp;
-    const bool is_reader = rank.communicator->group_rank(replicas) == 0;
+std::string read_slices(Rank<P>& rank, const WeightsFile& weights, const std::vector<TensorPart>& parts) {
     std::string problem;
     std::vector<float> slice;
-    for (const Parameter& p : experts ? rank.table.experts : rank.table.dense) {
-        slice.assign(p.size, 0);
-        if (is_reader && problem.empty()) {
-            problem = problem_of([&] { read_slice(weights, p, slice); });
+    for (const TensorPart& part : parts) {
+        const models::GroupKind replicas = part.is_expert ? models::GroupKind::kExpertDp : models::GroupKind::kDenseDp;
+        slice.assign(part.size(), 0);
+        if (rank.communicator->group_rank(replicas) == 0 && problem.empty()) {
+            problem = problem_of([&] { read_slice(weights, *part.parameter, slice); });
         }
         rank.communicator->broadcast(replicas, 0, slice.data(), slice.size() * sizeof(float));
-        store_state(rank, StateKind::kWeight, {&p, experts, 0, p.size}, slice);
+        store_state(rank, StateKind::kWeight, part, slice);
     }
     return problem;
+}
+
+/// Of an array all tensors, whole slices.
+std::vector<TensorPart> whole_slices(const std::vector<Parameter>& table, bool experts) {
+    std::vector<TensorPart> parts;
+    for (const Parameter& p : table) {
+        parts.push_back({&p, experts, 0, p.size});
+    }
+    return parts;
 }
 
 }  // namespace
@@ -230,15 +255,17 @@ void read_model(Rank<P>& rank, const std::string& file) {
     agree_on_input(*rank.communicator, problem_of([&] {
         if (reads) {
             weights = open_weights_file(file);
-            check_tensors(weights, all_tensors(rank.table));
+            check_tensors(weights, tensors_of(rank.table, StateKind::kWeight));
         }
         if (rank.communicator->world_rank() == 0) {
             check_data_digest(weights);
         }
     }));
-    std::string problem = read_slices(rank, weights, false);
-    const std::string with_experts = read_slices(rank, weights, true);
-    agree_on_input(*rank.communicator, problem.empty() ? with_experts : problem);
+    std::vector<TensorPart> parts = whole_slices(rank.table.dense, false);
+    for (const std::vector<TensorPart>& more : {whole_slices(rank.table.experts, true), balance_parts(rank, false)}) {
+        parts.insert(parts.end(), more.begin(), more.end());
+    }
+    agree_on_input(*rank.communicator, read_slices(rank, weights, parts));
     OptimizerState<P>& state = *rank.optimizer;
     for (Buffer<float>* moments : {&state.dense_m, &state.dense_v, &state.experts_m, &state.experts_v}) {
         std::fill_n(moments->data(), moments->size(), 0.0F);

@@ -11,6 +11,8 @@ namespace auspex::exec {
 struct AttendedRows {
     std::vector<std::uint32_t> queries, keys;
     std::vector<std::uint32_t> visible;           ///< of each query: how many keys, from the first, it sees
+    std::vector<std::uint32_t> passed;            ///< of these, how many are behind the window of a layer that has one;
+                                                  ///< empty: no layer has
     std::size_t next_queries = 0, next_keys = 0;  ///< rows from one sequence to the next
 };
 

@@ -11,7 +11,7 @@ using bands::clear_gradients, bands::gather, bands::head_backward, bands::head_f
     bands::keys_for_queries, bands::Panels, bands::row_products, bands::scatter;
 
 HeadSizes heads_of(const AttentionSizes& sizes) {
-    return {{sizes.sequence, sizes.rows}, sizes.heads, sizes.head_size, sizes.head_size, sizes.adds};
+    return {{sizes.sequence, sizes.rows, sizes.window}, sizes.heads, sizes.head_size, sizes.head_size, sizes.adds};
 }
 
 /// First head of a key head's group; that of kv_heads is heads.
@@ -75,6 +75,9 @@ void merge_attention(std::size_t token_heads, std::size_t width, const V* other,
     record_call("merge_attention", 1, token_heads * width);
     for (std::size_t n = 0; n < token_heads; ++n) {
         const R maximum = std::max(lse[n], other_lse[n]);
+        if (maximum == -std::numeric_limits<R>::infinity()) {
+            continue;  // neither part has a key that the query sees
+        }
         const R own = std::exp(lse[n] - maximum), more = std::exp(other_lse[n] - maximum);
         const R inverse = 1 / (own + more);
         for (std::size_t i = 0; i < width; ++i) {

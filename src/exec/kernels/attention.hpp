@@ -36,7 +36,9 @@ struct AttentionSizes {
     std::size_t ld_gradient = 0;         ///< of a row of dq, and of dk and dv unless the next is not 0
     std::size_t ld_key_gradient = 0;     ///< of a row of dk and dv
     const AttendedRows* rows = nullptr;  ///< null: whole sequences of `sequence` tokens, in order
-    bool adds = false;  ///< backward: gradients are added to what is there, and `delta` is that of an earlier call
+    std::size_t window = 0;  ///< keys that a query sees at most, its own the last; 0: all up to its own. Of dealt rows
+                             ///< any other number stands for theirs
+    bool adds = false;       ///< backward: gradients are added to what is there, and `delta` is that of an earlier call
 };
 
 /// output[t, heads * head_size] = softmax(q k^T / sqrt(head_size), causal) v; lse[t, heads] = log-sum-exp of the scaled
@@ -61,7 +63,8 @@ struct LatentAttentionSizes {
     std::size_t sequences = 1, sequence = 0, heads = 0;
     std::size_t plain = 0, rotated = 0, value = 0;
     std::size_t ld_shared = 0;           ///< of a row of shared keys
-    const AttendedRows* rows = nullptr;  ///< as in AttentionSizes, and so is `adds`
+    const AttendedRows* rows = nullptr;  ///< as in AttentionSizes, and so are `window` and `adds`
+    std::size_t window = 0;
     bool adds = false;
     // Of rows that hold more than one of these tensors, and of their gradients; 0: without gaps.
     std::size_t ld_of_query = 0, ld_of_key_value = 0, ld_of_d_query = 0, ld_of_d_shared = 0;

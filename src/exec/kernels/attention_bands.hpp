@@ -1,5 +1,5 @@
 #pragma once
-/// @file Causal attention by bands of queries: the scores of kBand queries with all keys up to the last of them are
+/// @file Causal attention by bands of queries: the scores of kBand queries with all keys that some of them see are
 /// formed at once, so that the softmax of a row needs no second visit. The backward pass forms them again from the
 /// log-sum-exps. Heads are gathered (and widened) into panels of [keys, head_size]; all products are gemm's.
 #include <algorithm>
@@ -21,7 +21,8 @@ inline constexpr std::size_t kBand = models::kAttentionBand;
 /// Rows of a sequence by rising position, dealt or not.
 class SequenceRows {
  public:
-    SequenceRows(std::size_t length, const AttendedRows* dealt) : length_(length), dealt_(dealt) {}
+    SequenceRows(std::size_t length, const AttendedRows* dealt, std::size_t window)
+        : length_(length), dealt_(dealt), window_(window) {}
     [[nodiscard]] std::size_t queries() const { return dealt_ == nullptr ? length_ : dealt_->queries.size(); }
     [[nodiscard]] std::size_t keys() const { return dealt_ == nullptr ? length_ : dealt_->keys.size(); }
     [[nodiscard]] std::size_t query(std::size_t sequence, std::size_t i) const {
@@ -30,14 +31,22 @@ class SequenceRows {
     [[nodiscard]] std::size_t key(std::size_t sequence, std::size_t i) const {
         return dealt_ == nullptr ? sequence * length_ + i : sequence * dealt_->next_keys + dealt_->keys[i];
     }
-    /// Keys that the query sees: the first ones.
+    /// Keys that the query sees: up to this one,
     [[nodiscard]] std::size_t visible(std::size_t query) const {
         return dealt_ == nullptr ? query + 1 : dealt_->visible[query];
+    }
+    /// from this one.
+    [[nodiscard]] std::size_t passed(std::size_t query) const {
+        if (window_ == 0) {
+            return 0;
+        }
+        return dealt_ != nullptr ? dealt_->passed[query] : query + 1 - std::min(window_, query + 1);
     }
 
  private:
     std::size_t length_;
     const AttendedRows* dealt_;
+    std::size_t window_;
 };
 
 /// Columns [0, width) of `rows` rows, the i-th of which is row_of(i), widened, into a panel of `ld_panel` columns.
@@ -78,16 +87,26 @@ R score_scale(const HeadSizes& sizes) {
     return static_cast<R>(1 / std::sqrt(static_cast<double>(sizes.width)));
 }
 
-/// Queries [begin, begin + count) of a sequence, and the keys [0, keys) that some of them see.
+/// Queries [begin, begin + count) of a sequence, and the keys [first, first + keys) that some of them see.
 struct Band {
-    std::size_t begin, count, keys;
+    std::size_t begin, count, first, keys;
 };
+
+/// Of a band's keys those that one of its queries sees.
+struct SeenKeys {
+    std::size_t begin, end;
+};
+inline SeenKeys seen_by(const SequenceRows& rows, const Band& band, std::size_t row) {
+    const std::size_t query = band.begin + row;
+    return {rows.passed(query) - band.first, rows.visible(query) - band.first};
+}
 
 template <typename Visit>
 void for_bands(const SequenceRows& rows, const Visit& visit) {
     for (std::size_t begin = 0; begin < rows.queries(); begin += kBand) {
         const std::size_t count = std::min(kBand, rows.queries() - begin);
-        visit(Band{begin, count, rows.visible(begin + count - 1)});
+        const std::size_t first = rows.passed(begin);
+        visit(Band{begin, count, first, rows.visible(begin + count - 1) - first});
     }
 }
 
@@ -116,29 +135,30 @@ struct Panels {
 /// scores[count, keys] = q k^T
 template <typename R>
 void form_scores(const HeadSizes& sizes, const Band& band, const Panels<R>& panels) {
-    gemm(Transpose::kNo, Transpose::kYes, band.count, band.keys, sizes.width, panels.q, sizes.width, panels.k,
-         sizes.width, panels.scores, band.keys, false);
+    gemm(Transpose::kNo, Transpose::kYes, band.count, band.keys, sizes.width, panels.q, sizes.width,
+         panels.k + band.first * sizes.width, sizes.width, panels.scores, band.keys, false);
 }
 
-/// The first `visible` scores of a row become exp(scale * (score - maximum)), the others 0.
+/// The scores of a row that are seen become exp(scale * (score - maximum)), the others 0.
 template <typename R>
 struct RowSoftmax {
     R sum, lse;
 };
 template <typename R>
-RowSoftmax<R> exponentiate(std::size_t visible, std::size_t keys, R scale, R* scores) {
+RowSoftmax<R> exponentiate(const SeenKeys& seen, std::size_t keys, R scale, R* scores) {
     R maximum = -std::numeric_limits<R>::infinity(), sum = 0;
 #pragma omp simd reduction(max : maximum)
-    for (std::size_t i = 0; i < visible; ++i) {
+    for (std::size_t i = seen.begin; i < seen.end; ++i) {
         maximum = scores[i] > maximum ? scores[i] : maximum;
     }
 #pragma omp simd reduction(+ : sum)
-    for (std::size_t i = 0; i < visible; ++i) {
+    for (std::size_t i = seen.begin; i < seen.end; ++i) {
         scores[i] = exponential(scale * (scores[i] - maximum));
         sum += scores[i];
     }
-    std::fill(scores + visible, scores + keys, R{0});
-    return {sum, visible == 0 ? maximum : std::log(sum) + scale * maximum};
+    std::fill(scores, scores + seen.begin, R{0});
+    std::fill(scores + seen.end, scores + keys, R{0});
+    return {sum, seen.begin == seen.end ? maximum : std::log(sum) + scale * maximum};
 }
 
 /// Output [value] and lse of a band's rows, row_of(i) of which is that of its i-th query; both begin at the head. Those
@@ -154,13 +174,13 @@ void band_forward(const HeadSizes& sizes, const Band& band, const Panels<R>& pan
     }
     for (std::size_t row = 0; row < band.count; ++row) {
         const RowSoftmax<R> softmax =
-            exponentiate(sizes.rows.visible(band.begin + row), band.keys, scale, panels.scores + row * band.keys);
+            exponentiate(seen_by(sizes.rows, band, row), band.keys, scale, panels.scores + row * band.keys);
         inverses[row] = softmax.sum > 0 || softmax.sum != softmax.sum ? 1 / softmax.sum : 0;
         lse[row_of(row) * sizes.heads] = softmax.lse;
     }
     if (band.keys > 0) {
-        gemm(Transpose::kNo, Transpose::kNo, band.count, width, band.keys, panels.scores, band.keys, panels.v, width,
-             panels.output, width, false);
+        gemm(Transpose::kNo, Transpose::kNo, band.count, width, band.keys, panels.scores, band.keys,
+             panels.v + band.first * width, width, panels.output, width, false);
     } else {
         std::fill_n(panels.output, band.count * width, R{0});
     }
@@ -194,12 +214,13 @@ void form_probabilities(const HeadSizes& sizes, const Band& band, const Panels<R
     const R scale = score_scale<R>(sizes);
     for (std::size_t row = 0; row < band.count; ++row) {
         R* const scores = panels.scores + row * band.keys;
-        const std::size_t visible = sizes.rows.visible(band.begin + row);
+        const SeenKeys seen = seen_by(sizes.rows, band, row);
         const R level = lse[row_of(row) * sizes.heads];
-        for (std::size_t i = 0; i < visible; ++i) {
+        for (std::size_t i = seen.begin; i < seen.end; ++i) {
             scores[i] = exponential(scale * scores[i] - level);
         }
-        std::fill(scores + visible, scores + band.keys, R{0});
+        std::fill(scores, scores + seen.begin, R{0});
+        std::fill(scores + seen.end, scores + band.keys, R{0});
     }
 }
 
@@ -212,15 +233,16 @@ void band_backward(const HeadSizes& sizes, const Band& band, const Panels<R>& pa
         std::fill_n(panels.output, count * width, R{0});
         return;
     }
+    const std::size_t k = band.first * width, v = band.first * value;
     form_probabilities(sizes, band, panels, lse, row_of);
-    gemm(Transpose::kYes, Transpose::kNo, keys, value, count, panels.scores, keys, panels.output, value, panels.dv,
+    gemm(Transpose::kYes, Transpose::kNo, keys, value, count, panels.scores, keys, panels.output, value, panels.dv + v,
          value, true);
-    gemm(Transpose::kNo, Transpose::kYes, count, keys, value, panels.output, value, panels.v, value, panels.d_scores,
-         keys, false);
+    gemm(Transpose::kNo, Transpose::kYes, count, keys, value, panels.output, value, panels.v + v, value,
+         panels.d_scores, keys, false);
     score_gradients(sizes, band, panels, delta, row_of);
-    gemm(Transpose::kYes, Transpose::kNo, keys, width, count, panels.d_scores, keys, panels.q, width, panels.dk, width,
-         true);
-    gemm(Transpose::kNo, Transpose::kNo, count, width, keys, panels.d_scores, keys, panels.k, width, panels.output,
+    gemm(Transpose::kYes, Transpose::kNo, keys, width, count, panels.d_scores, keys, panels.q, width, panels.dk + k,
+         width, true);
+    gemm(Transpose::kNo, Transpose::kNo, count, width, keys, panels.d_scores, keys, panels.k + k, width, panels.output,
          width, false);
 }
 

@@ -10,7 +10,7 @@ using bands::clear_gradients, bands::gather, bands::head_backward, bands::head_f
     bands::keys_for_queries, bands::Panels, bands::row_products, bands::scatter, bands::Head, bands::SequenceRows;
 
 HeadSizes heads_of(const LatentAttentionSizes& sizes) {
-    return {{sizes.sequence, sizes.rows}, sizes.heads, sizes.query(), sizes.value, sizes.adds};
+    return {{sizes.sequence, sizes.rows, sizes.window}, sizes.heads, sizes.query(), sizes.value, sizes.adds};
 }
 
 void record(const char* kernel, const LatentAttentionSizes& sizes, const HeadSizes& of) {

@@ -1,6 +1,7 @@
 /// @file Row by row: the softmax's parts, and its gradient in the place of the logits.
 #include "exec/kernels/cross_entropy.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -23,6 +24,11 @@ void cross_entropy_parts(std::size_t rows, std::size_t vocabulary, const R* logi
                          std::int32_t first_token, R* parts) {
     record_call("cross_entropy_parts", rows, vocabulary);
     for (std::size_t row = 0; row < rows; ++row) {
+        if (targets[row] == kNoToken) {
+            parts[row * 3] = parts[row * 3 + 2] = 0;
+            parts[row * 3 + 1] = first_token == 0 ? 1 : 0;
+            continue;
+        }
         const R* const x = logits + row * vocabulary;
         R maximum = -std::numeric_limits<R>::infinity(), sum = 0;
 #pragma omp simd reduction(max : maximum)
@@ -58,6 +64,10 @@ void cross_entropy_backward(std::size_t rows, std::size_t vocabulary, R* logits,
     const R factor = static_cast<R>(scale);
     for (std::size_t row = 0; row < rows; ++row) {
         R* const x = logits + row * vocabulary;
+        if (targets[row] == kNoToken) {
+            std::fill_n(x, vocabulary, R{0});
+            continue;
+        }
         const R maximum = parts[row * 3], inverse = 1 / parts[row * 3 + 1];
         const std::int64_t target = column_of(targets[row], first_token, vocabulary);
         const R at_target = target >= 0 ? (exponential(x[target] - maximum) * inverse - 1) * factor : R{0};

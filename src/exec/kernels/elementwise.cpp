@@ -77,11 +77,11 @@ void gelu_backward(std::size_t rows, std::size_t width, const V* x, const V* dy,
     }
 }
 
-template <typename V>
-void add_bias(std::size_t rows, std::size_t width, const V* bias, V* y) {
+template <typename B, typename V>
+void add_bias(std::size_t rows, std::size_t width, const B* bias, V* y, std::size_t ld) {
     record_call("add_bias", rows, width);
     for (std::size_t row = 0; row < rows; ++row) {
-        V* const to = y + row * width;
+        V* const to = y + row * (ld == 0 ? width : ld);
         for (std::size_t i = 0; i < width; ++i) {
             to[i] = stored<V>(real(to[i]) + real(bias[i]));
         }
@@ -89,11 +89,11 @@ void add_bias(std::size_t rows, std::size_t width, const V* bias, V* y) {
 }
 
 template <typename V, typename G>
-void bias_gradient(std::size_t rows, std::size_t width, const V* dy, G* gradient) {
+void bias_gradient(std::size_t rows, std::size_t width, const V* dy, G* gradient, std::size_t ld) {
     record_call("bias_gradient", rows, width);
     std::vector<RealOf<V>> sums(width);
     for (std::size_t row = 0; row < rows; ++row) {
-        const V* const from = dy + row * width;
+        const V* const from = dy + row * (ld == 0 ? width : ld);
         for (std::size_t i = 0; i < width; ++i) {
             sums[i] += real(from[i]);
         }
@@ -204,14 +204,14 @@ void embedding_backward(std::size_t rows, std::size_t width, const std::int32_t*
     template void swiglu_backward(std::size_t, std::size_t, const V*, const V*, V*);                          \
     template void gelu_forward(std::size_t, std::size_t, const V*, V*);                                       \
     template void gelu_backward(std::size_t, std::size_t, const V*, const V*, V*);                            \
-    template void add_bias(std::size_t, std::size_t, const V*, V*);                                           \
+    template void add_bias(std::size_t, std::size_t, const V*, V*, std::size_t);                              \
     template void add(std::size_t, const V*, const V*, V*);                                                   \
     template bool all_finite(std::size_t, const V*);                                                          \
     template double square_sum(std::size_t, const V*);                                                        \
     template void embedding_forward(std::size_t, std::size_t, const std::int32_t*, std::int32_t, std::size_t, \
                                     const V*, V*);
 #define AUSPEX_GRADIENT(V, G)                                                                                  \
-    template void bias_gradient(std::size_t, std::size_t, const V*, G*);                                       \
+    template void bias_gradient(std::size_t, std::size_t, const V*, G*, std::size_t);                          \
     template void embedding_backward(std::size_t, std::size_t, const std::int32_t*, std::int32_t, std::size_t, \
                                      const V*, G*);
 AUSPEX_ELEMENTWISE(float)
@@ -221,6 +221,8 @@ AUSPEX_GRADIENT(float, float)
 AUSPEX_GRADIENT(double, double)
 AUSPEX_GRADIENT(Bf16, Bf16)
 AUSPEX_GRADIENT(Bf16, float)
+template void add_bias(std::size_t, std::size_t, const Bf16*, float*, std::size_t);       // router logits
+template void bias_gradient(std::size_t, std::size_t, const float*, Bf16*, std::size_t);  // and their gradients
 #undef AUSPEX_ELEMENTWISE
 #undef AUSPEX_GRADIENT
 

@@ -19,12 +19,12 @@ void gelu_forward(std::size_t rows, std::size_t width, const V* x, V* y);
 /// dx (written) from dy.
 template <typename V>
 void gelu_backward(std::size_t rows, std::size_t width, const V* x, const V* dy, V* dx);
-/// y[row] += bias[width], for every row.
-template <typename V>
-void add_bias(std::size_t rows, std::size_t width, const V* bias, V* y);
-/// gradient[width] += sum over rows of dy, rounded once.
+/// y[row] += bias[width], for every row; rows are `ld` elements apart, 0: width.
+template <typename B, typename V>
+void add_bias(std::size_t rows, std::size_t width, const B* bias, V* y, std::size_t ld = 0);
+/// gradient[width] += sum over rows of dy, rounded once; rows likewise.
 template <typename V, typename G>
-void bias_gradient(std::size_t rows, std::size_t width, const V* dy, G* gradient);
+void bias_gradient(std::size_t rows, std::size_t width, const V* dy, G* gradient, std::size_t ld = 0);
 /// sum = a + b; sum may be a or b.
 template <typename V>
 void add(std::size_t count, const V* a, const V* b, V* sum);

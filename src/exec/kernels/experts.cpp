@@ -9,7 +9,6 @@
 #include "exec/kernels/call_record.hpp"
 #include "exec/kernels/copies.hpp"
 #include "exec/kernels/elementwise.hpp"
-#include "exec/kernels/exponential.hpp"
 #include "exec/kernels/gemm.hpp"
 #include "models/cpu/cpu_kernel.hpp"
 
@@ -23,86 +22,64 @@ std::string_view by_kernels(models::ExpertKernels kernels, std::string_view loop
                                                         : fused;
 }
 
-/// The products of one expert on one range of its rows.
+/// An expert's matrices and biases among its parameters, or its gradients.
+template <typename T>
+struct ExpertArrays {
+    T *gate_up, *down, *gate_up_bias, *down_bias;
+    ExpertArrays(const ExpertShape& shape, T* all, std::size_t expert)
+        : gate_up(all + expert * shape.stride),
+          down(gate_up + shape.width() * shape.hidden),
+          gate_up_bias(down + shape.inner * shape.hidden),
+          down_bias(gate_up_bias + shape.width()) {}
+};
+
+/// The products of one expert on one range of its rows, with its biases.
 template <typename V>
 struct Products {
     const ExpertShape& shape;
-    const V* gate_up;
-    const V* down;
-    Products(const ExpertShape& of, const V* weights, std::size_t expert)
-        : shape(of), gate_up(weights + expert * of.stride), down(gate_up + 2 * of.inner * of.hidden) {}
+    ExpertArrays<const V> of;
+    Products(const ExpertShape& all, const V* weights, std::size_t expert) : shape(all), of(all, weights, expert) {}
 
     void into_gate_up(RowRange r, const V* permuted, V* to) const {
-        linear_forward(r.size(), 2 * shape.inner, shape.hidden, permuted + r.begin * shape.hidden, gate_up,
-                       to + r.begin * 2 * shape.inner);
+        linear_forward(r.size(), shape.width(), shape.hidden, permuted + r.begin * shape.hidden, of.gate_up,
+                       to + r.begin * shape.width());
+        if (shape.biased()) {
+            add_bias(r.size(), shape.width(), of.gate_up_bias, to + r.begin * shape.width());
+        }
     }
-    /// One half of gate_up: 0 gate, 1 up.
-    void into_half(RowRange r, std::size_t half, const V* permuted, V* to) const {
+    /// One of the layers of gate_up, by itself: 0 gate, 1 up.
+    void into_layer(RowRange r, std::size_t layer, const V* permuted, V* to) const {
+        V* const columns = to + r.begin * shape.width() + layer * shape.inner;
         gemm(Transpose::kNo, Transpose::kYes, r.size(), shape.inner, shape.hidden, permuted + r.begin * shape.hidden,
-             shape.hidden, gate_up + half * shape.inner * shape.hidden, shape.hidden,
-             to + r.begin * 2 * shape.inner + half * shape.inner, 2 * shape.inner, false);
+             shape.hidden, of.gate_up + layer * shape.inner * shape.hidden, shape.hidden, columns, shape.width(),
+             false);
+        if (shape.biased()) {
+            add_bias(r.size(), shape.inner, of.gate_up_bias + layer * shape.inner, columns, shape.width());
+        }
     }
     void into_outputs(RowRange r, const V* product, V* to) const {
-        linear_forward(r.size(), shape.hidden, shape.inner, product + r.begin * shape.inner, down,
+        linear_forward(r.size(), shape.hidden, shape.inner, product + r.begin * shape.inner, of.down,
                        to + r.begin * shape.hidden);
+        if (shape.biased()) {
+            add_bias(r.size(), shape.bias_width, of.down_bias, to + r.begin * shape.hidden + shape.bias_begin,
+                     shape.hidden);
+        }
     }
     /// `to` is where the first row of the range goes.
     void into_d_product(RowRange r, const V* d_rows, V* to) const {
-        linear_input_gradient(r.size(), shape.hidden, shape.inner, d_rows + r.begin * shape.hidden, down, to);
+        linear_input_gradient(r.size(), shape.hidden, shape.inner, d_rows + r.begin * shape.hidden, of.down, to);
     }
     void into_d_permuted(RowRange r, const V* d_gate_up, V* to) const {
-        linear_input_gradient(r.size(), 2 * shape.inner, shape.hidden, d_gate_up + r.begin * 2 * shape.inner, gate_up,
+        linear_input_gradient(r.size(), shape.width(), shape.hidden, d_gate_up + r.begin * shape.width(), of.gate_up,
                               to);
     }
-    void half_into_d_permuted(RowRange r, std::size_t half, const V* d_gate_up, V* to) const {
+    void layer_into_d_permuted(RowRange r, std::size_t layer, const V* d_gate_up, V* to) const {
         gemm(Transpose::kNo, Transpose::kNo, r.size(), shape.hidden, shape.inner,
-             d_gate_up + r.begin * 2 * shape.inner + half * shape.inner, 2 * shape.inner,
-             gate_up + half * shape.inner * shape.hidden, shape.hidden, to + r.begin * shape.hidden, shape.hidden,
-             half == 1);
+             d_gate_up + r.begin * shape.width() + layer * shape.inner, shape.width(),
+             of.gate_up + layer * shape.inner * shape.hidden, shape.hidden, to + r.begin * shape.hidden, shape.hidden,
+             layer > 0);
     }
 };
-
-template <typename V>
-void activate(RowRange r, std::size_t inner, const V* gate_up, V* product) {
-    swiglu_forward(r.size(), inner, gate_up + r.begin * 2 * inner, product + r.begin * inner);
-}
-/// SiLU and product as two kernels.
-template <typename V>
-void loop_activate(RowRange r, std::size_t inner, const V* gate_up, V* product) {
-    for (std::size_t row = r.begin; row < r.end; ++row) {
-        for (std::size_t i = 0; i < inner; ++i) {
-            const auto gate = real(gate_up[row * 2 * inner + i]);
-            product[row * inner + i] = stored<V>(gate / (1 + exponential(-gate)));
-        }
-    }
-    for (std::size_t row = r.begin; row < r.end; ++row) {
-        for (std::size_t i = 0; i < inner; ++i) {
-            const auto up = real(gate_up[row * 2 * inner + inner + i]);
-            product[row * inner + i] = stored<V>(real(product[row * inner + i]) * up);
-        }
-    }
-}
-/// The product's two gradients, and SiLU's, as three kernels.
-template <typename V>
-void loop_activate_backward(RowRange r, std::size_t inner, const V* gate_up, const V* d_product, V* d_gate_up) {
-    const auto for_rows = [&](const auto& kernel) {
-        for (std::size_t row = r.begin; row < r.end; ++row) {
-            const V *const gates = gate_up + row * 2 * inner, *const upstream = d_product + row * inner;
-            V* const d_gates = d_gate_up + row * 2 * inner;
-            for (std::size_t i = 0; i < inner; ++i) {
-                kernel(real(gates[i]), real(gates[inner + i]), real(upstream[i]), d_gates[i], d_gates[inner + i]);
-            }
-        }
-    };
-    for_rows([](auto gate, auto, auto upstream, V&, V& d_up) {
-        d_up = stored<V>(upstream * gate / (1 + exponential(-gate)));
-    });
-    for_rows([](auto, auto up, auto upstream, V& d_gate, V&) { d_gate = stored<V>(upstream * up); });
-    for_rows([](auto gate, auto, auto, V& d_gate, V&) {
-        const auto sigmoid = 1 / (1 + exponential(-gate));
-        d_gate = stored<V>(real(d_gate) * sigmoid * (1 + gate * (1 - sigmoid)));
-    });
-}
 
 /// Calls `body(expert, range)` for blocks of one expert's rows, of nearly equal size and of at most `most`.
 template <typename Body>
@@ -144,9 +121,11 @@ void loop_products_backward(std::size_t e, RowRange r, const ExpertShape& shape,
                             const ExpertBackward<V>& x) {
     const Products<V> products(shape, weights, e);
     products.into_d_product(r, x.d_rows, x.d_product + r.begin * shape.inner);
-    loop_activate_backward(r, shape.inner, x.gate_up, x.d_product, x.d_gate_up);
-    products.half_into_d_permuted(r, 0, x.d_gate_up, x.d_permuted);
-    products.half_into_d_permuted(r, 1, x.d_gate_up, x.d_permuted);
+    activate_experts_backward(models::ExpertKernels::kLoop, r, shape.gates, shape.inner, x.gate_up,
+                              std::as_const(x.d_product) + r.begin * shape.inner, x.d_gate_up);
+    for (std::size_t layer = 0; layer < shape.gates; ++layer) {
+        products.layer_into_d_permuted(r, layer, x.d_gate_up, x.d_permuted);
+    }
 }
 
 template <typename V>
@@ -154,9 +133,11 @@ void loop_forward(const ExpertShape& shape, const V* weights, const V* rows, con
     for_experts(shape, [&](std::size_t e, RowRange r) {
         const Products<V> products(shape, weights, e);
         gather_permuted(r, shape, x);
-        products.into_half(r, 0, rows, x.gate_up);
-        products.into_half(r, 1, rows, x.gate_up);
-        loop_activate(r, shape.inner, x.gate_up, x.product);
+        for (std::size_t layer = 0; layer < shape.gates; ++layer) {
+            products.into_layer(r, layer, rows, x.gate_up);
+        }
+        activate_experts(models::ExpertKernels::kLoop, r, shape.gates, shape.inner, std::as_const(x.gate_up),
+                         x.product);
         products.into_outputs(r, x.product, x.outputs);
         send_back(r, shape, x.outputs, x.order, x.returned);
     });
@@ -167,7 +148,8 @@ void grouped_forward(const ExpertShape& shape, const V* weights, const V* rows, 
     gather_permuted(shape.rows(), shape, x);
     for_experts(shape,
                 [&](std::size_t e, RowRange r) { Products(shape, weights, e).into_gate_up(r, rows, x.gate_up); });
-    activate(shape.rows(), shape.inner, x.gate_up, x.product);
+    activate_experts(models::ExpertKernels::kGrouped, shape.rows(), shape.gates, shape.inner, std::as_const(x.gate_up),
+                     x.product);
     for_experts(shape,
                 [&](std::size_t e, RowRange r) { Products(shape, weights, e).into_outputs(r, x.product, x.outputs); });
     send_back(shape.rows(), shape, x.outputs, x.order, x.returned);
@@ -179,7 +161,8 @@ void fused_forward(const ExpertShape& shape, const V* weights, const V* rows, co
         const Products<V> products(shape, weights, e);
         gather_permuted(r, shape, x);
         products.into_gate_up(r, rows, x.gate_up);
-        activate(r, shape.inner, x.gate_up, x.product);
+        activate_experts(models::ExpertKernels::kFused, r, shape.gates, shape.inner, std::as_const(x.gate_up),
+                         x.product);
         products.into_outputs(r, x.product, x.outputs);
         send_back(r, shape, x.outputs, x.order, x.returned);
     });
@@ -192,7 +175,8 @@ void grouped_backward(const ExpertShape& shape, const V* weights, const ExpertBa
         Products(shape, weights, e).into_d_product(r, x.d_rows, x.d_product + r.begin * shape.inner);
     });
     const RowRange all = shape.rows();
-    swiglu_backward(all.size(), shape.inner, x.gate_up, std::as_const(x.d_product), x.d_gate_up);
+    activate_experts_backward(models::ExpertKernels::kGrouped, all, shape.gates, shape.inner, x.gate_up,
+                              std::as_const(x.d_product), x.d_gate_up);
     for_experts(shape, [&](std::size_t e, RowRange r) {
         Products(shape, weights, e).into_d_permuted(r, x.d_gate_up, x.d_permuted + r.begin * shape.hidden);
     });
@@ -209,7 +193,7 @@ void grouped_backward(const ExpertShape& shape, const V* weights, const ExpertBa
 template <typename V>
 void fused_backward(const ExpertShape& shape, const V* weights, const ExpertBackward<V>& x) {
     using R = RealOf<V>;
-    const std::size_t h = shape.hidden, i = shape.inner;
+    const std::size_t h = shape.hidden;
     const R* unweighted = nullptr;
     const bool adds_at_once = x.d_tokens != nullptr && std::is_same_v<V, R>;
     const bool keeps_rows = x.returned == nullptr && !adds_at_once;
@@ -222,8 +206,8 @@ void fused_backward(const ExpertShape& shape, const V* weights, const ExpertBack
         V* const d_permuted = x.d_permuted + (keeps_rows ? r.begin * h : 0);
         gather_arrived(r, shape, x);
         products.into_d_product(r, x.d_rows, x.d_product);
-        swiglu_backward(r.size(), i, x.gate_up + r.begin * 2 * i, std::as_const(x.d_product),
-                        x.d_gate_up + r.begin * 2 * i);
+        activate_experts_backward(models::ExpertKernels::kFused, r, shape.gates, shape.inner, x.gate_up,
+                                  std::as_const(x.d_product), x.d_gate_up);
         products.into_d_permuted(r, x.d_gate_up, d_permuted);
         send_back(block, shape, d_permuted, x.order.from(r.begin), x.returned);
         if (adds_at_once) {
@@ -253,11 +237,10 @@ void expert_forward(models::ExpertKernels kernels, const ExpertShape& shape, con
 }
 
 template <typename V>
-void expert_activation(models::ExpertKernels kernels, std::size_t rows, std::size_t inner, const V* gate_up,
-                       V* product) {
-    const RecordedScope scope("swiglu_forward", rows, inner);
-    kernels == models::ExpertKernels::kLoop ? loop_activate({0, rows}, inner, gate_up, product)
-                                            : activate({0, rows}, inner, gate_up, product);
+void expert_activation(models::ExpertKernels kernels, std::size_t rows, std::size_t gates, std::size_t inner,
+                       const V* gate_up, V* product) {
+    const RecordedScope scope(gates == 1 ? "gelu_forward" : "swiglu_forward", rows, inner);
+    activate_experts(kernels, {0, rows}, gates, inner, gate_up, product);
 }
 
 template <typename V>
@@ -302,17 +285,21 @@ void expert_weight_gradients(models::ExpertKernels kernels, const ExpertShape& s
     const RecordedScope scope(by_kernels(kernels, "expert_weight_gradients_loop", "expert_weight_gradients_grouped",
                                          "expert_weight_gradients_grouped"),
                               shape.rows().size(), shape.inner, shape.hidden, shape.experts);
-    const std::size_t h = shape.hidden, i = shape.inner;
+    const std::size_t h = shape.hidden, i = shape.inner, width = shape.width();
     for_experts(shape, [&](std::size_t e, RowRange r) {
-        G* gate_up = gradients + e * shape.stride;
-        const V* d_gates = d_gate_up + r.begin * 2 * i;
-        linear_weight_gradient(r.size(), h, i, d_rows + r.begin * h, product + r.begin * i, gate_up + 2 * i * h);
-        if (kernels != models::ExpertKernels::kLoop) {
-            return linear_weight_gradient(r.size(), 2 * i, h, d_gates, rows + r.begin * h, gate_up);
+        const ExpertArrays<G> of(shape, gradients, e);
+        const V* d_gates = d_gate_up + r.begin * width;
+        linear_weight_gradient(r.size(), h, i, d_rows + r.begin * h, product + r.begin * i, of.down);
+        if (shape.biased()) {
+            bias_gradient(r.size(), width, d_gates, of.gate_up_bias);
+            bias_gradient(r.size(), shape.bias_width, d_rows + r.begin * h + shape.bias_begin, of.down_bias, h);
         }
-        for (std::size_t half = 0; half < 2; ++half) {
-            gemm(Transpose::kYes, Transpose::kNo, i, h, r.size(), d_gates + half * i, 2 * i, rows + r.begin * h, h,
-                 gate_up + half * i * h, h, true);
+        if (kernels != models::ExpertKernels::kLoop) {
+            return linear_weight_gradient(r.size(), width, h, d_gates, rows + r.begin * h, of.gate_up);
+        }
+        for (std::size_t layer = 0; layer < shape.gates; ++layer) {
+            gemm(Transpose::kYes, Transpose::kNo, i, h, r.size(), d_gates + layer * i, width, rows + r.begin * h, h,
+                 of.gate_up + layer * i * h, h, true);
         }
     });
 }
@@ -320,7 +307,7 @@ void expert_weight_gradients(models::ExpertKernels kernels, const ExpertShape& s
 #define AUSPEX_INSTANTIATE_FORWARD(V)                                                                                \
     template void expert_forward<V>(models::ExpertKernels, const ExpertShape&, const V*, const ExpertForward<V>&);   \
     template void expert_backward<V>(models::ExpertKernels, const ExpertShape&, const V*, const ExpertBackward<V>&); \
-    template void expert_activation<V>(models::ExpertKernels, std::size_t, std::size_t, const V*, V*);
+    template void expert_activation<V>(models::ExpertKernels, std::size_t, std::size_t, std::size_t, const V*, V*);
 #define AUSPEX_INSTANTIATE(V, R)                                                                                 \
     AUSPEX_INSTANTIATE_FORWARD(V)                                                                                \
     template void loop_backward<V, R>(const ExpertShape&, const Assignment&, const V*, const ExpertBackward<V>&, \

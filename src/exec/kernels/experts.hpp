@@ -12,20 +12,26 @@
 
 namespace auspex::exec {
 
-/// Expert e has gate_up [2 inner, hidden] (gate, then up) at weights + e * stride and down [hidden, inner] behind it;
-/// its gradients have the same layout. Its rows are [offsets[e], offsets[e + 1]).
+/// Expert e has gate_up [width, hidden] (gate, then up; of GELU one layer) at weights + e * stride and down [hidden,
+/// inner] behind it, then with biases those of gate_up [width] and of down, of which the rank adds the part
+/// [bias_begin, bias_begin + bias_width) of the columns: the ranks that split an expert add the others. Its gradients
+/// have the same layout. Its rows are [offsets[e], offsets[e + 1]).
 struct ExpertShape {
     std::size_t experts = 0, hidden = 0, inner = 0, stride = 0;
     const std::int64_t* offsets = nullptr;
+    std::size_t gates = 2;                       ///< linear layers in front of the activation: SwiGLU 2, GELU 1
+    std::size_t bias_begin = 0, bias_width = 0;  ///< width 0: no biases
+    [[nodiscard]] std::size_t width() const { return gates * inner; }
+    [[nodiscard]] bool biased() const { return bias_width > 0; }
     [[nodiscard]] RowRange rows() const { return {0, static_cast<std::size_t>(offsets[experts])}; }
     [[nodiscard]] RowRange rows_of(std::size_t expert) const {
         return {static_cast<std::size_t>(offsets[expert]), static_cast<std::size_t>(offsets[expert + 1])};
     }
 };
 
-/// gate_up [rows, 2 inner] = permuted W_gate_up^T; product [rows, inner] = silu(gate) * up; outputs [rows, hidden] =
-/// product W_down^T, where permuted[r] = source[order.of(r)]. Without an index the source is sorted already, and
-/// permuted is neither read nor written. `returned`, unless null, gets outputs[r] at order.of(r).
+/// gate_up [rows, width] = permuted W_gate_up^T; product [rows, inner] = silu(gate) * up, or gelu of it; outputs [rows,
+/// hidden] = product W_down^T, where permuted[r] = source[order.of(r)]. Without an index the source is sorted already,
+/// and permuted is neither read nor written. `returned`, unless null, gets outputs[r] at order.of(r).
 template <typename V>
 struct ExpertForward {
     const V* source = nullptr;
@@ -37,7 +43,7 @@ template <typename V>
 void expert_forward(models::ExpertKernels kernels, const ExpertShape& shape, const V* weights,
                     const ExpertForward<V>& x);
 
-/// d_product [rows, inner] = d_rows W_down; d_gate_up [rows, 2 inner] through the activation; d_permuted [rows, hidden]
+/// d_product [rows, inner] = d_rows W_down; d_gate_up [rows, width] through the activation; d_permuted [rows, hidden]
 /// = d_gate_up W_gate_up. `arrived`, unless null, holds d_rows[r] at order.of(r), and d_rows is filled from it;
 /// `returned`, unless null, gets d_permuted[r] at order.of(r); `d_tokens` [tokens, hidden], unless null, the sum of
 /// d_permuted's rows by token of `assignment` (not with kLoop: loop_backward). With kFused d_product, and d_permuted
@@ -70,13 +76,25 @@ template <typename V, typename R>
 void loop_backward(const ExpertShape& shape, const Assignment& assignment, const V* weights, const ExpertBackward<V>& x,
                    const LoopGradients<V, R>& sums);
 
-/// The activation alone, as expert_forward does it: gate_up [rows, 2 inner] to product [rows, inner].
+/// The activation alone, as expert_forward does it: gate_up [rows, gates inner] to product [rows, inner].
 template <typename V>
-void expert_activation(models::ExpertKernels kernels, std::size_t rows, std::size_t inner, const V* gate_up,
-                       V* product);
+void expert_activation(models::ExpertKernels kernels, std::size_t rows, std::size_t gates, std::size_t inner,
+                       const V* gate_up, V* product);
 
-/// Gradients of the experts' weights: W_down += d_rows^T product, W_gate_up += d_gate_up^T rows; rows [rows, hidden]
-/// sorted by expert.
+// expert_activation.cpp
+
+/// Rows [rows] of gate_up [gates inner] to product [inner]. kLoop does SwiGLU as the kernels of a framework: SiLU, then
+/// the product, rounded in between.
+template <typename V>
+void activate_experts(models::ExpertKernels kernels, RowRange rows, std::size_t gates, std::size_t inner,
+                      const V* gate_up, V* product);
+/// d_gate_up (written) from d_product, whose first row is that of the range.
+template <typename V>
+void activate_experts_backward(models::ExpertKernels kernels, RowRange rows, std::size_t gates, std::size_t inner,
+                               const V* gate_up, const V* d_product, V* d_gate_up);
+
+/// Gradients of the experts' weights: W_down += d_rows^T product, W_gate_up += d_gate_up^T rows, biases their sums over
+/// rows; rows [rows, hidden] sorted by expert.
 template <typename V, typename G>
 void expert_weight_gradients(models::ExpertKernels kernels, const ExpertShape& shape, const V* rows, const V* product,
                              const V* d_rows, const V* d_gate_up, G* gradients);

@@ -82,14 +82,14 @@ R inverse_root(R sum, std::size_t whole_width, double epsilon) {
 
 template <typename V>
 void norm_forward(models::NormKind kind, std::size_t rows, std::size_t width, double epsilon, const V* x,
-                  const V* weight, V* y) {
+                  const V* weight, V* y, std::size_t ldy) {
     record_call("norm_forward", rows, width);
     check_kind(kind, weight != nullptr);
     using R = RealOf<V>;
     const R* const w = widened_weight(width, weight);
     for (std::size_t row = 0; row < rows; ++row) {
         const V* const from = x + row * width;
-        V* const to = y + row * width;
+        V* const to = y + row * (ldy == 0 ? width : ldy);
         const auto [mean, inverse] = row_scale(kind, width, epsilon, from);
         if (kind == models::NormKind::kLayer) {
             for (std::size_t i = 0; i < width; ++i) {
@@ -105,7 +105,7 @@ void norm_forward(models::NormKind kind, std::size_t rows, std::size_t width, do
 
 template <typename V, typename G>
 void norm_backward(models::NormKind kind, std::size_t rows, std::size_t width, double epsilon, const V* x,
-                   const V* weight, const V* dy, V* dx, G* weight_gradient) {
+                   const V* weight, const V* dy, V* dx, G* weight_gradient, std::size_t lddy) {
     record_call("norm_backward", rows, width);
     check_kind(kind, weight != nullptr);
     using R = RealOf<V>;
@@ -114,7 +114,7 @@ void norm_backward(models::NormKind kind, std::size_t rows, std::size_t width, d
     R* const sums = gradient_sums<R>(has_bias ? 2 * width : width);
     const R count = static_cast<R>(width);
     for (std::size_t row = 0; row < rows; ++row) {
-        const V *const from = x + row * width, *const upstream = dy + row * width;
+        const V *const from = x + row * width, *const upstream = dy + row * (lddy == 0 ? width : lddy);
         V* const to = dx + row * width;
         const auto scale = row_scale(kind, width, epsilon, from);
         const R mean = scale.mean, inverse = scale.inverse;
@@ -202,7 +202,8 @@ void qk_norm_backward(std::size_t rows, std::size_t width, std::size_t whole_wid
 }
 
 #define AUSPEX_NORM(V, R)                                                                                            \
-    template void norm_forward(models::NormKind, std::size_t, std::size_t, double, const V*, const V*, V*);          \
+    template void norm_forward(models::NormKind, std::size_t, std::size_t, double, const V*, const V*, V*,           \
+                               std::size_t);                                                                         \
     template void square_sums(std::size_t, std::size_t, const V*, std::size_t, R*, int);                             \
     template void qk_norm_forward(std::size_t, std::size_t, std::size_t, double, const V*, std::size_t, const V*,    \
                                   const R*, int, V*, std::size_t);                                                   \
@@ -210,7 +211,7 @@ void qk_norm_backward(std::size_t rows, std::size_t width, std::size_t whole_wid
                                    R*, int);
 #define AUSPEX_NORM_GRADIENT(V, R, G)                                                                                 \
     template void norm_backward(models::NormKind, std::size_t, std::size_t, double, const V*, const V*, const V*, V*, \
-                                G*);                                                                                  \
+                                G*, std::size_t);                                                                     \
     template void qk_norm_backward(std::size_t, std::size_t, std::size_t, double, const V*, std::size_t, const V*,    \
                                    const R*, const R*, int, V*, std::size_t, G*);
 AUSPEX_NORM(float, float)

@@ -8,14 +8,16 @@
 namespace auspex::exec {
 
 /// y = x / sqrt(mean(x^2) + epsilon) * weight (kRms), or (x - mean) / sqrt(variance + epsilon), as it is
-/// (kNonParametric, weight null) or * weight + bias (kLayer; the biases lie behind the weights). Rows of `width`.
+/// (kNonParametric, weight null) or * weight + bias (kLayer; the biases lie behind the weights). Rows of `width`; those
+/// of y are `ldy` elements apart, 0: width.
 template <typename V>
 void norm_forward(models::NormKind kind, std::size_t rows, std::size_t width, double epsilon, const V* x,
-                  const V* weight, V* y);
-/// dx (written) and weight_gradient (added to; laid out as weight is, null with kNonParametric) from dy.
+                  const V* weight, V* y, std::size_t ldy = 0);
+/// dx (written) and weight_gradient (added to; laid out as weight is, null with kNonParametric) from dy, whose rows are
+/// `lddy` apart.
 template <typename V, typename G>
 void norm_backward(models::NormKind kind, std::size_t rows, std::size_t width, double epsilon, const V* x,
-                   const V* weight, const V* dy, V* dx, G* weight_gradient);
+                   const V* weight, const V* dy, V* dx, G* weight_gradient, std::size_t lddy = 0);
 
 // Queries and keys: RMS norm over the whole width (all heads of all tp ranks), of which a rank has columns [0, width).
 // Sums are [rows, 2]: `which` 0 queries, 1 keys.

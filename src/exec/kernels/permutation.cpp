@@ -109,7 +109,9 @@ void one_hot_mask(std::size_t tokens, std::size_t top_k, std::size_t all_experts
     const std::size_t slots = tokens * top_k;
     std::fill_n(mask, slots * all_experts, std::int64_t{0});
     for (std::size_t slot = 0; slot < slots; ++slot) {
-        mask[slot * all_experts + static_cast<std::size_t>(choices[slot])] = 1;
+        if (choices[slot] >= 0) {
+            mask[slot * all_experts + static_cast<std::size_t>(choices[slot])] = 1;
+        }
     }
 }
 

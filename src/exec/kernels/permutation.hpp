@@ -1,6 +1,7 @@
 #pragma once
 /// @file Bringing tokens into the order of experts, and back. A slot is one choice of one token: token * top_k +
-/// choice. A row is a slot whose expert is among those looked at; rows are sorted by expert and, of one expert, by
+/// choice. A row is a slot whose expert is among those looked at, which a dropped choice (a negative number) never is;
+/// rows are sorted by expert and, of one expert, by
 /// slot.
 #include <cstddef>
 #include <cstdint>

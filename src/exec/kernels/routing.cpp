@@ -51,22 +51,50 @@ void router_softmax(std::size_t rows, std::size_t experts, const R* logits, R* p
     }
 }
 
+namespace {
+
+/// Of one row.
+template <typename R>
+void choose_largest(std::size_t experts, std::size_t top_k, const R* scores, std::int64_t* choices) {
+    std::size_t found = 0;
+    for (std::size_t e = 0; e < experts; ++e) {
+        const auto larger = [&](std::size_t i) { return scores[e] > scores[choices[i]]; };
+        if (found == top_k && !larger(top_k - 1)) {
+            continue;
+        }
+        std::size_t position = found < top_k ? found++ : top_k - 1;
+        for (; position > 0 && larger(position - 1); --position) {
+            choices[position] = choices[position - 1];
+        }
+        choices[position] = static_cast<std::int64_t>(e);
+    }
+}
+
+}  // namespace
+
 template <typename R>
 void choose_experts(std::size_t rows, std::size_t experts, std::size_t top_k, const R* probabilities,
-                    std::int64_t* choices) {
+                    std::int64_t* choices, const float* bias) {
     record_call("choose_experts", rows, experts, top_k);
+    if (bias != nullptr) {
+        record_call("add_router_bias", 1, rows * experts);
+    }
+    std::vector<R> biased(bias == nullptr ? 0 : experts);
     for (std::size_t row = 0; row < rows; ++row, probabilities += experts, choices += top_k) {
-        std::size_t found = 0;
-        for (std::size_t e = 0; e < experts; ++e) {
-            const auto larger = [&](std::size_t i) { return probabilities[e] > probabilities[choices[i]]; };
-            if (found == top_k && !larger(top_k - 1)) {
-                continue;
-            }
-            std::size_t position = found < top_k ? found++ : top_k - 1;
-            for (; position > 0 && larger(position - 1); --position) {
-                choices[position] = choices[position - 1];
-            }
-            choices[position] = static_cast<std::int64_t>(e);
+        for (std::size_t e = 0; e < biased.size(); ++e) {
+            biased[e] = probabilities[e] + static_cast<R>(bias[e]);
+        }
+        choose_largest(experts, top_k, biased.empty() ? probabilities : biased.data(), choices);
+    }
+}
+
+void drop_choices(std::size_t rows, std::size_t experts, std::size_t top_k, std::size_t capacity,
+                  std::int64_t* choices) {
+    record_call("count_choices", rows * top_k, experts);
+    std::vector<std::size_t> counts(experts);
+    for (std::size_t slot = 0; slot < rows * top_k; ++slot) {
+        if (++counts[static_cast<std::size_t>(choices[slot])] > capacity) {
+            choices[slot] = ~choices[slot];
         }
     }
 }
@@ -97,13 +125,13 @@ void choice_weights_backward(std::size_t rows, std::size_t experts, std::size_t 
         if (normalize) {
             sum = 0;
             for (std::size_t j = 0; j < top_k; ++j) {
-                sum += probabilities[choices[j]];
-                mean += probabilities[choices[j]] * d_weights[j];
+                sum += probabilities[chosen(choices[j])];
+                mean += choices[j] < 0 ? R{0} : probabilities[choices[j]] * d_weights[j];
             }
             mean /= sum;
         }
         for (std::size_t j = 0; j < top_k; ++j) {
-            d_probabilities[choices[j]] += (d_weights[j] - mean) / sum;
+            d_probabilities[chosen(choices[j])] += ((choices[j] < 0 ? R{0} : d_weights[j]) - mean) / sum;
         }
         probabilities += experts, choices += top_k, d_weights += top_k, d_probabilities += experts;
     }
@@ -151,7 +179,14 @@ void router_z_backward(std::size_t rows, std::size_t experts, const R* logits, d
 void count_choices(std::size_t count, const std::int64_t* choices, std::int64_t* counts) {
     record_call("add_choice_counts", count);
     for (std::size_t i = 0; i < count; ++i) {
-        ++counts[static_cast<std::size_t>(choices[i])];
+        ++counts[static_cast<std::size_t>(chosen(choices[i]))];
+    }
+}
+
+void count_choices(std::size_t count, std::size_t experts, const std::int64_t* choices, float* counts) {
+    record_call("count_choices", count, experts);
+    for (std::size_t i = 0; i < count; ++i) {
+        counts[static_cast<std::size_t>(choices[i])] += 1;
     }
 }
 
@@ -207,7 +242,7 @@ void count_by_sequence(const SequenceRange& range, std::size_t top_k, const std:
     for (std::size_t row = 0; row < range.rows; ++row) {
         R* const of_sequence = counts + range.sequence_of(row) * range.experts;
         for (std::size_t j = 0; j < top_k; ++j) {
-            of_sequence[choices[row * top_k + j]] += 1;
+            of_sequence[chosen(choices[row * top_k + j])] += 1;
         }
     }
 }
@@ -241,7 +276,7 @@ void balance_backward(const SequenceRange& range, const R* counts, double scale,
 
 #define AUSPEX_INSTANTIATE(R)                                                                                          \
     template void router_softmax<R>(std::size_t, std::size_t, const R*, R*);                                           \
-    template void choose_experts<R>(std::size_t, std::size_t, std::size_t, const R*, std::int64_t*);                   \
+    template void choose_experts<R>(std::size_t, std::size_t, std::size_t, const R*, std::int64_t*, const float*);     \
     template void choice_weights<R>(std::size_t, std::size_t, std::size_t, bool, const R*, const std::int64_t*, R*);   \
     template void choice_weights_backward<R>(std::size_t, std::size_t, std::size_t, bool, const R*,                    \
                                              const std::int64_t*, const R*, R*);                                       \

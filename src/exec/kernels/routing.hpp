@@ -8,15 +8,23 @@ namespace auspex::exec {
 /// probabilities[rows, experts] = softmax(logits).
 template <typename R>
 void router_softmax(std::size_t rows, std::size_t experts, const R* logits, R* probabilities);
-/// The top_k largest of each row, largest first, ties to the lower number; of rows with NaN any that exist.
+/// The top_k largest of each row, largest first, ties to the lower number; of rows with NaN any that exist. With a
+/// `bias` [experts] the largest of probability + bias.
 template <typename R>
 void choose_experts(std::size_t rows, std::size_t experts, std::size_t top_k, const R* probabilities,
-                    std::int64_t* choices);
+                    std::int64_t* choices, const float* bias = nullptr);
+/// A choice that was dropped keeps its expert's number as its complement: a negative number, which no rank's experts
+/// have, and which losses of balance are made of.
+[[nodiscard]] inline std::int64_t chosen(std::int64_t choice) { return choice < 0 ? ~choice : choice; }
+/// Of the choices [rows, top_k], in order, those of an expert behind its first `capacity` are dropped.
+void drop_choices(std::size_t rows, std::size_t experts, std::size_t top_k, std::size_t capacity,
+                  std::int64_t* choices);
+
 /// weights[row, j] = probabilities[row, choices[row, j]], divided by the row's sum with `normalize`.
 template <typename R>
 void choice_weights(std::size_t rows, std::size_t experts, std::size_t top_k, bool normalize, const R* probabilities,
                     const std::int64_t* choices, R* weights);
-/// d_probabilities[rows, experts] += gradient through choice_weights.
+/// d_probabilities[rows, experts] += gradient through choice_weights; dropped choices have no d_weights.
 template <typename R>
 void choice_weights_backward(std::size_t rows, std::size_t experts, std::size_t top_k, bool normalize,
                              const R* probabilities, const std::int64_t* choices, const R* d_weights,
@@ -35,6 +43,8 @@ void router_z_backward(std::size_t rows, std::size_t experts, const R* logits, d
 
 /// counts[expert] += the choices that fell on it.
 void count_choices(std::size_t count, const std::int64_t* choices, std::int64_t* counts);
+/// The same as fp32, which ranks add up; of `experts` in all.
+void count_choices(std::size_t count, std::size_t experts, const std::int64_t* choices, float* counts);
 /// Sum over rows and experts of counts[e] * probabilities[row, e].
 template <typename R>
 [[nodiscard]] double counted_probability(std::size_t rows, std::size_t experts, const std::int64_t* counts,

@@ -74,7 +74,8 @@ struct Attention : SublayerContext<P, AttentionTensors<P>> {
     void attention() {
         const bool normed = !tensors.qk.empty();
         const std::size_t ld = normed ? s.q + s.kv : s.qkv;
-        const AttentionSizes sizes{s.sequences, s.sequence, s.heads, s.kv_heads, s.head, ld, ld, s.qkv, s.qkv};
+        AttentionSizes sizes{s.sequences, s.sequence, s.heads, s.kv_heads, s.head, ld, ld, s.qkv, s.qkv};
+        sizes.window = window_of(rank, current);
         const V* q = normed ? tensors.qk.data() : tensors.qkv.data();
         const V *k = q + s.q, *v = tensors.qkv.data() + s.q + s.kv;
         if (current.forward()) {

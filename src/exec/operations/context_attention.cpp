@@ -227,12 +227,12 @@ struct ContextAttention : SublayerContext<P, AttentionTensors<P>> {
     }
     [[nodiscard]] AttentionSizes sizes(const AttendedRows& part, const Source& q, const Source& k) const {
         AttentionSizes z{s.sequences, s.sequence, s.heads / split(), kv_heads(), s.head, q.ld, k.ld, k.ld};
-        z.rows = &part;
+        z.rows = &part, z.window = window_of(rank, current);
         return z;
     }
     [[nodiscard]] LatentAttentionSizes latent_sizes(const AttendedRows& part, const Source& q, const Source& k) const {
         LatentAttentionSizes z{s.sequences, s.sequence, s.heads / split(), s.head, s.rope, s.value_head, k.ld};
-        z.rows = &part, z.ld_of_query = q.ld, z.ld_of_key_value = k.ld;
+        z.rows = &part, z.window = window_of(rank, current), z.ld_of_query = q.ld, z.ld_of_key_value = k.ld;
         return z;
     }
 

@@ -28,9 +28,9 @@ struct DenseFeedForward : SublayerContext<P, FeedForwardTensors<P>> {
     /// Of routed experts, recomputed by itself.
     void experts_activation() {
         ExpertTensors<P>& x = tensors.experts;
-        const std::size_t rows = x.gate_up.size() / (2 * s.expert_inner);
+        const std::size_t rows = x.gate_up.size() / (s.gates * s.expert_inner);
         x.product = this->template kept<V>(rows * s.expert_inner, &models::Recompute::activation);
-        expert_activation<V>(rank.plan().expert_kernels, rows, s.expert_inner, std::as_const(x.gate_up).data(),
+        expert_activation<V>(rank.plan().expert_kernels, rows, s.gates, s.expert_inner, std::as_const(x.gate_up).data(),
                              x.product.data());
     }
 
@@ -98,6 +98,10 @@ void residual_add(Rank<P>& rank, const CurrentOperation& current) {
     PassTensors<P>& pass = pass_of(rank, current);
     const std::size_t layer = current.layer_of_chunk();
     const bool after_attention = !in_feed_forward(rank, current);
+    // A head reads what the model's last layer makes, and what each prediction module's does.
+    const std::size_t heads_begin = current.has_head
+                                        ? pass.attention.size() - static_cast<std::size_t>(current.layers.predictions)
+                                        : pass.attention.size() + 1;
     const bool leaves_chunk = !after_attention && layer + 1 == pass.attention.size() && !current.has_head;
     const bool leaves_rank = leaves_chunk && !schedule::is_local_boundary(rank.plan(), current.virtual_stage);
     const bool is_kept = !leaves_rank && !(after_attention && redone_of(rank, current).layer) && !is_redone;
@@ -107,9 +111,9 @@ void residual_add(Rank<P>& rank, const CurrentOperation& current) {
     add(count, past, running.x.data(), sum.data());
     running.x.reset();
     Buffer<V>& next = after_attention                     ? pass.feed_forward[layer].input
+                      : heads_begin <= layer + 1          ? pass.heads[layer + 1 - heads_begin].input
                       : layer + 1 < pass.attention.size() ? pass.attention[layer + 1].input
-                      : leaves_chunk                      ? running.x
-                                                          : pass.head.input;
+                                                          : running.x;
     next = std::move(sum);
     if (!after_attention && redone_of(rank, current).layer) {
         pass.feed_forward[layer].input.reset();

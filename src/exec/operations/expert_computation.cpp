@@ -35,7 +35,7 @@ void compute_experts(ExpertContext<P>& on) {
     const bool as_arrived = s.all_to_all && !on.sorts_arrivals();
     const std::size_t rows = on.computed_rows();
     on.x.permuted = on.template kept<V>(as_arrived ? 0 : rows * s.h);
-    on.x.gate_up = on.template kept<V>(rows * 2 * s.expert_inner);
+    on.x.gate_up = on.template kept<V>(rows * s.gates * s.expert_inner);
     on.x.product = on.template kept<V>(rows * s.expert_inner, &models::Recompute::activation);
     on.x.outputs = s.all_to_all ? on.template workspace<V>(rows * s.h) : on.template kept<V>(rows * s.h);
     Buffer<V> back = on.template workspace<V>(on.sorts_arrivals() ? rows * s.h : 0);
@@ -83,7 +83,7 @@ void compute_with_tokens_backward(ExpertContext<P>& on) {
         make_sum_gradients(on);
     }
     on.x.d_product = on.template workspace<V>(rows * s.expert_inner);
-    on.x.d_gate_up = on.template workspace<V>(rows * 2 * s.expert_inner);
+    on.x.d_gate_up = on.template workspace<V>(rows * s.gates * s.expert_inner);
     on.x.d_permuted = on.template workspace<V>(rows * s.h);
     on.x.d_tokens = on.template workspace<V>(tokens);
     Buffer<V> one_expert = on.template workspace<V>(on.loop_with_sums() ? tokens : 0);
@@ -120,7 +120,7 @@ void compute_arrivals_backward(ExpertContext<P>& on) {
         arrived = std::exchange(on.x.d_rows, on.template workspace<V>(rows * s.h));
     }
     on.x.d_product = on.template workspace<V>(rows * s.expert_inner);
-    on.x.d_gate_up = on.template workspace<V>(rows * 2 * s.expert_inner);
+    on.x.d_gate_up = on.template workspace<V>(rows * s.gates * s.expert_inner);
     on.x.d_permuted = on.template workspace<V>(rows * s.h);
     if (on.sorts_arrivals()) {
         back = on.template workspace<V>(rows * s.h);
@@ -222,7 +222,7 @@ void output_reduction(ExpertContext<P>& on) {
             on.leave();
         }
     } else if (s.all_to_all) {
-        on.x.d_sent = on.template workspace<V>(s.t_routed * s.top_k * s.h);
+        on.x.d_sent = on.template workspace<V>(on.sent_rows() * s.h);
         on.x.d_weights = on.template workspace<typename P::Real>(s.t_routed * s.top_k);
         sum_rows_backward(on.kernels, of, of.rows(), s.h, sums_gradient(on), rows, on.weights(), on.x.d_sent.data(),
                           on.x.d_weights.data());

@@ -95,10 +95,18 @@ struct ExpertContext : SublayerContext<P, FeedForwardTensors<P>> {
                 x.offsets.data(),
                 x.row_slots.data()};
     }
+    /// Rows that leave the rank, and come back.
+    [[nodiscard]] std::size_t sent_rows() const { return static_cast<std::size_t>(x.offsets[s.experts]); }
     /// Of the rank's experts, over the rows that they compute.
     [[nodiscard]] ExpertShape expert_shape() const {
-        return {s.local_experts, s.h, s.expert_inner, slots.expert_stride,
-                s.all_to_all ? x.arrival_offsets.data() : x.offsets.data()};
+        ExpertShape shape{s.local_experts, s.h, s.expert_inner, slots.expert_stride,
+                          s.all_to_all ? x.arrival_offsets.data() : x.offsets.data()};
+        shape.gates = s.gates;
+        if (rank.workload().biases) {
+            shape.bias_width = s.h / s.etp;
+            shape.bias_begin = static_cast<std::size_t>(rank.coordinates.etp) * shape.bias_width;
+        }
+        return shape;
     }
     [[nodiscard]] const V* expert_weights() const { return weights_from(rank, true, slots.experts); }
     /// Rows that the rank's experts compute.
@@ -141,7 +149,7 @@ struct LossScales {
 template <class P>
 [[nodiscard]] LossScales loss_scales(const Rank<P>& rank) {
     const models::Workload& workload = rank.workload();
-    const double layers = workload.layers - workload.first_dense_layers;
+    const double layers = workload.moe_layers();
     const double sequences = rank.run->layout.global_batch;
     return {rank.training().z_loss / (rank.tokens_of_batch() * layers),
             workload.global_aux_loss ? 0 : rank.training().auxiliary_loss / (sequences * layers)};

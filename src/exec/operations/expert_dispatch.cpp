@@ -107,7 +107,7 @@ template <class P>
 void token_communication_backward(ExpertContext<P>& on) {
     const RankShapes& s = on.s;
     if (s.all_to_all) {
-        on.x.d_sent = on.template workspace<typename P::Value>(s.t_routed * s.top_k * s.h);
+        on.x.d_sent = on.template workspace<typename P::Value>(on.sent_rows() * s.h);
         send_rows(on, Direction::kHome, on.x.d_permuted, on.x.d_sent);
         on.x.d_permuted.reset();
         return;
@@ -150,7 +150,7 @@ void token_return(ExpertContext<P>& on) {
     if (!on.forward()) {
         token_return_backward(on);
     } else if (s.all_to_all) {
-        on.x.returned = on.template kept<typename P::Value>(s.t_routed * s.top_k * s.h);
+        on.x.returned = on.template kept<typename P::Value>(on.sent_rows() * s.h);
         send_rows(on, Direction::kHome, on.x.outputs, on.x.returned);
         on.x.outputs.reset();
     } else {

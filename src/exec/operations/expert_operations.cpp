@@ -7,6 +7,7 @@
 #include "exec/kernels/gemm.hpp"
 #include "exec/kernels/routing.hpp"
 #include "exec/operations/expert_context.hpp"
+#include "exec/state/router_balance.hpp"
 
 namespace auspex::exec {
 namespace {
@@ -42,6 +43,9 @@ void router(ExpertContext<P>& on) {
     if (on.forward()) {
         on.x.logits = on.template kept<R>(s.t_routed * s.experts);
         linear_forward(s.t_routed, s.experts, s.h, on.input(), weight_at(on.rank, on.slots.router), on.x.logits.data());
+        if (on.slots.router_bias != LayerSlots::kNone) {
+            add_bias(s.t_routed, s.experts, weight_at(on.rank, on.slots.router_bias), on.x.logits.data());
+        }
         round_logits(on);
     } else if (on.current.op.phase == schedule::Phase::kBackwardInput) {
         linear_input_gradient(s.t_routed, s.experts, s.h, on.x.d_logits.data(), weight_at(on.rank, on.slots.router),
@@ -49,6 +53,10 @@ void router(ExpertContext<P>& on) {
     } else {
         linear_weight_gradient(s.t_routed, s.experts, s.h, on.x.d_logits.data(), on.input(),
                                gradient_at(on.rank, on.slots.router));
+        if (on.slots.router_bias != LayerSlots::kNone) {
+            bias_gradient(s.t_routed, s.experts, std::as_const(on.x.d_logits).data(),
+                          gradient_at(on.rank, on.slots.router_bias));
+        }
         on.x.d_logits.reset();
         on.running.saved.reset();
     }
@@ -62,13 +70,17 @@ void choose(ExpertContext<P>& on) {
     const std::vector<std::int64_t> tokens = routed_tokens_of(on.rank, on.current.micro_batch);
     const int top_k = static_cast<int>(s.top_k);
     if (source.mode == RoutingMode::kLearned) {
-        choose_experts(s.t_routed, s.experts, s.top_k, on.x.probabilities.data(), on.x.choices.data());
+        choose_experts(s.t_routed, s.experts, s.top_k, on.x.probabilities.data(), on.x.choices.data(),
+                       router_bias_of(on.rank, on.current.op.layer));
     } else {
         forced_choices(source, on.rank.step, moe_layer_of(on), tokens, static_cast<int>(s.experts), top_k,
                        on.x.choices.span());
     }
     if (on.current.op.phase == schedule::Phase::kForward) {
         record_choices(source, on.rank.step, moe_layer_of(on), tokens, top_k, on.x.choices.span());
+        if (float* const counts = router_counts_of(on.rank, on.current.op.layer)) {
+            count_choices(on.x.choices.size(), s.experts, on.x.choices.data(), counts);
+        }
     }
 }
 
@@ -106,6 +118,9 @@ void router_top_k(ExpertContext<P>& on) {
                    on.x.choices.data(), on.x.weights.data());
     if (on.current.op.phase == schedule::Phase::kForward) {
         add_losses(on);
+    }
+    if (s.capacity > 0) {
+        drop_choices(s.t_routed, s.experts, s.top_k, s.capacity, on.x.choices.data());
     }
 }
 

@@ -11,7 +11,8 @@
 namespace auspex::exec {
 namespace {
 
-/// Tokens of a micro-batch [t] that the model reads (first = 0) or should say (first = 1: each one's successor).
+/// Tokens of a micro-batch [t] that the model reads (first = 0) or should say (first = 1: each one's successor), or
+/// that a prediction module does, further on: kNoToken behind a sequence's end.
 template <class P>
 std::vector<std::int32_t> tokens_from(const Rank<P>& rank, int micro_batch, std::size_t first) {
     const RankShapes& s = rank.shapes;
@@ -21,9 +22,13 @@ std::vector<std::int32_t> tokens_from(const Rank<P>& rank, int micro_batch, std:
     rows.reserve(s.t);
     record_call("copy", 1, s.t * sizeof(std::int32_t));
     for (std::size_t i = 0; i < s.sequences; ++i) {
+        const std::span<const std::int32_t> sequence = std::span(tokens).subspan(i * (s.sequence + 1), s.sequence + 1);
         for (const models::TokenRun& run : rank.context.runs) {
-            const auto begin = tokens.begin() + static_cast<std::ptrdiff_t>(i * (s.sequence + 1) + first) + run.first;
-            rows.insert(rows.end(), begin, begin + run.count);
+            const std::size_t from = std::min(static_cast<std::size_t>(run.first) + first, sequence.size());
+            const std::size_t there = std::min(static_cast<std::size_t>(run.count), sequence.size() - from);
+            rows.insert(rows.end(), sequence.begin() + static_cast<std::ptrdiff_t>(from),
+                        sequence.begin() + static_cast<std::ptrdiff_t>(from + there));
+            rows.resize(rows.size() + static_cast<std::size_t>(run.count) - there, kNoToken);
         }
     }
     return rows;
@@ -44,7 +49,7 @@ struct Head {
         : rank(on),
           current(operation),
           pass(pass_of(on, operation)),
-          head(pass.head),
+          head(head_of(on, operation)),
           s(on.shapes),
           running(on.running) {}
 
@@ -85,7 +90,29 @@ struct Head {
         });
     }
 
+    /// For a prediction module.
+    void look_up() {
+        const std::size_t further = static_cast<std::size_t>(current.op.layer - rank.workload().layers) + 1;
+        const std::vector<std::int32_t> tokens = tokens_from(rank, current.micro_batch, further);
+        if (current.forward()) {
+            const schedule::MemoryLabel label =
+                s.sequence_parallel ? schedule::MemoryLabel::kWorkspace : schedule::MemoryLabel::kActivations;
+            Buffer<V>& x = s.sequence_parallel ? running.x : prediction_of(rank, current).embedding;
+            x = Buffer<V>(*rank.arena, label, s.t * s.h);
+            embedding_forward(s.t, s.h, tokens.data(), first_token(), s.vocabulary, weight_at(rank, rank.table.lookup),
+                              x.data());
+            return;
+        }
+        const Buffer<V>& gradient = s.sequence_parallel ? running.gathered_g : running.d_embedding;
+        embedding_backward(s.t, s.h, tokens.data(), first_token(), s.vocabulary, gradient.data(),
+                           gradient_at(rank, rank.table.lookup));
+        running.d_embedding.reset(), running.gathered_g.reset();
+    }
+
     void embedding() {
+        if (current.op.layer >= 0) {
+            return look_up();
+        }
         const std::vector<std::int32_t> tokens = tokens_from(rank, current.micro_batch, 0);
         if (current.forward()) {
             const schedule::MemoryLabel label =
@@ -97,7 +124,7 @@ struct Head {
             if (rank.workload().learned_positions && rank.coordinates.tp == 0) {  // the sum over tp has them once
                 add_positions(x.data());
             }
-            pass.router_logits = make_router_logits(rank, current.layers.last);
+            pass.router_logits = make_router_logits(rank, current.virtual_stage);
             return;
         }
         const Buffer<V>& gradient = s.sequence_parallel ? running.x : running.g;
@@ -110,17 +137,27 @@ struct Head {
         pass.router_logits.reset();
     }
 
+    [[nodiscard]] std::size_t norm_slot() const {
+        const auto layer = static_cast<std::size_t>(rank.workload().layers) + running.head - 1;
+        return running.head == 0 ? rank.table.final_norm : rank.table.layers[layer].head_norm;
+    }
+
+    /// Backward the gradient of the state through prediction modules behind it is there already.
     void final_norm() {
         const double epsilon = rank.training().norm_epsilon;
-        const V* weight = weight_at(rank, rank.table.final_norm);
+        const V* weight = weight_at(rank, norm_slot());
         if (current.forward()) {
             head.norm = Buffer<V>(*rank.arena, schedule::MemoryLabel::kActivations, s.t_slice * s.h);
             norm_forward(rank.workload().norm, s.t_slice, s.h, epsilon, head.input.data(), weight, head.norm.data());
             return;
         }
-        running.g = Buffer<V>(*rank.arena, schedule::MemoryLabel::kWorkspace, s.t_slice * s.h);
+        Buffer<V> gradient(*rank.arena, schedule::MemoryLabel::kWorkspace, s.t_slice * s.h);
         norm_backward(rank.workload().norm, s.t_slice, s.h, epsilon, head.input.data(), weight, running.x.data(),
-                      running.g.data(), gradient_at(rank, rank.table.final_norm));
+                      gradient.data(), gradient_at(rank, norm_slot()));
+        if (!running.g.empty()) {
+            add(gradient.size(), std::as_const(gradient).data(), std::as_const(running.g).data(), gradient.data());
+        }
+        running.g = std::move(gradient);
         running.x.reset();
         head.input.reset(), head.norm.reset();
     }
@@ -142,7 +179,7 @@ struct Head {
     }
 
     void cross_entropy() {
-        const std::vector<std::int32_t> targets = tokens_from(rank, current.micro_batch, 1);
+        const std::vector<std::int32_t> targets = tokens_from(rank, current.micro_batch, running.head + 1);
         const double balance_scale = rank.training().auxiliary_loss / rank.run->layout.global_batch;
         if (current.forward()) {
             head.parts = Buffer<R>(*rank.arena, schedule::MemoryLabel::kLogits, s.t * 3);
@@ -158,7 +195,7 @@ struct Head {
             return;
         }
         cross_entropy_backward(s.t, s.vocabulary, head.logits.data(), targets.data(), first_token(), head.parts.data(),
-                               1 / rank.tokens_of_batch());
+                               cross_entropy_scale(rank));
         if (!pass.router_logits.empty()) {
             global_balance_backward(rank, current.micro_batch, balance_scale, pass.router_logits.span());
         }

@@ -154,7 +154,8 @@ struct Latent : SublayerContext<P, AttentionTensors<P>> {
     }
 
     void attention() {
-        const LatentAttentionSizes sizes{s.sequences, s.sequence, s.heads, s.head, s.rope, s.value_head, s.kv_latent()};
+        LatentAttentionSizes sizes{s.sequences, s.sequence, s.heads, s.head, s.rope, s.value_head, s.kv_latent()};
+        sizes.window = window_of(rank, current);
         const V *const query = x.query.data(), *const key_value = x.key_value.data(),
                        *const shared = x.kv_latent.data() + s.kv_rank;
         if (current.forward()) {

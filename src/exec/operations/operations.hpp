@@ -28,6 +28,9 @@ template <class P>
 // head_operations.cpp: kEmbedding, kFinalNorm, kLmHead, kCrossEntropy.
 template <class P>
 [[nodiscard]] bool run_head_operation(Rank<P>& rank, const CurrentOperation& current);
+// prediction.cpp: kPredictionInput.
+template <class P>
+[[nodiscard]] bool run_prediction_operation(Rank<P>& rank, const CurrentOperation& current);
 // tp_operations.cpp: kTpAllReduce, kTpReduceScatter, kTpAllGather.
 template <class P>
 [[nodiscard]] bool run_tp_operation(Rank<P>& rank, const CurrentOperation& current);
@@ -39,8 +42,8 @@ template <class P>
 [[nodiscard]] bool run_host_copy(Rank<P>& rank, const CurrentOperation& current);
 // step_operations.cpp: kGradientCheck, kTiedEmbeddingAllReduce, kMirrorGradientExchange, kMirrorParameterExchange,
 // kGradientTpAllReduce, kGradientEpAllReduce, kGradientReduceExperts, kGradientReduceDense, kGradientNorm,
-// kGradientNormAllReduce, kOptimizerUpdate, kParameterGatherExperts, kParameterGatherDense, kWorldAllReduce, kHostSync,
-// kBarrier, kStepHost.
+// kGradientNormAllReduce, kOptimizerUpdate, kParameterGatherExperts, kParameterGatherDense, kRouterBiasUpdate,
+// kWorldAllReduce, kHostSync, kBarrier, kStepHost.
 template <class P>
 [[nodiscard]] bool run_step_operation(Rank<P>& rank, const CurrentOperation& current);
 

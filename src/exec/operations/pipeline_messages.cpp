@@ -59,7 +59,7 @@ struct Messages {
         value = Buffer<V>(*rank.arena, label, s.t_slice * s.h);
         copy_values(value.size(), std::as_const(message).data(), value.data());
         if (travel()) {
-            pass.router_logits = make_router_logits(rank, current.layers.last);
+            pass.router_logits = make_router_logits(rank, current.virtual_stage);
             copy_values(travelling(), std::as_const(message).data() + value.size(), pass.router_logits.data());
         }
     }

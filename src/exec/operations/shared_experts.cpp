@@ -10,18 +10,30 @@ namespace auspex::exec {
 namespace {
 
 template <class P>
+bool has_biases(const ExpertContext<P>& on) {
+    return on.slots.down_bias != LayerSlots::kNone;
+}
+
+template <class P>
 void compute(ExpertContext<P>& on) {
     using V = typename P::Value;
     const RankShapes& s = on.s;
     auto& x = on.tensors;
-    x.gate_up = on.template kept<V>(s.t * 2 * s.shared_inner, &models::Recompute::shared_experts);
+    const std::size_t width = s.gates * s.shared_inner;
+    x.gate_up = on.template kept<V>(s.t * width, &models::Recompute::shared_experts);
     x.product = on.template kept<V>(s.t * s.shared_inner, &models::Recompute::shared_experts);
     on.running.shared = on.template workspace<V>(s.t * s.h);
-    linear_forward(s.t, 2 * s.shared_inner, s.h, on.shared_input(), weight_at(on.rank, on.slots.gate_up),
-                   x.gate_up.data());
-    swiglu_forward(s.t, s.shared_inner, std::as_const(x.gate_up).data(), x.product.data());
+    linear_forward(s.t, width, s.h, on.shared_input(), weight_at(on.rank, on.slots.gate_up), x.gate_up.data());
+    if (has_biases(on)) {
+        add_bias(s.t, width, weight_at(on.rank, on.slots.gate_up_bias), x.gate_up.data());
+    }
+    const auto activate = s.gates == 2 ? swiglu_forward<V> : gelu_forward<V>;
+    activate(s.t, s.shared_inner, std::as_const(x.gate_up).data(), x.product.data());
     linear_forward(s.t, s.h, s.shared_inner, x.product.data(), weight_at(on.rank, on.slots.down),
                    on.running.shared.data());
+    if (has_biases(on) && on.rank.coordinates.tp == 0) {  // the sum over tp has it once
+        add_bias(s.t, s.h, weight_at(on.rank, on.slots.down_bias), on.running.shared.data());
+    }
     if (on.current.op.phase == schedule::Phase::kRecompute) {
         on.running.shared.reset();
     }
@@ -33,13 +45,14 @@ void input_gradient(ExpertContext<P>& on) {
     const RankShapes& s = on.s;
     Buffer<V>& d_gate_up = on.running.upstream;
     Buffer<V> d_product = on.template workspace<V>(s.t * s.shared_inner);
-    d_gate_up = on.template workspace<V>(s.t * 2 * s.shared_inner);
+    d_gate_up = on.template workspace<V>(s.t * s.gates * s.shared_inner);
     on.running.shared = on.template workspace<V>(s.t * s.h);
     linear_input_gradient(s.t, s.h, s.shared_inner, on.shared_gradient(), weight_at(on.rank, on.slots.down),
                           d_product.data());
-    swiglu_backward(s.t, s.shared_inner, std::as_const(on.tensors.gate_up).data(), std::as_const(d_product).data(),
-                    d_gate_up.data());
-    linear_input_gradient(s.t, 2 * s.shared_inner, s.h, d_gate_up.data(), weight_at(on.rank, on.slots.gate_up),
+    const auto differentiate = s.gates == 2 ? swiglu_backward<V> : gelu_backward<V>;
+    differentiate(s.t, s.shared_inner, std::as_const(on.tensors.gate_up).data(), std::as_const(d_product).data(),
+                  d_gate_up.data());
+    linear_input_gradient(s.t, s.gates * s.shared_inner, s.h, d_gate_up.data(), weight_at(on.rank, on.slots.gate_up),
                           on.running.shared.data());
 }
 
@@ -51,8 +64,12 @@ void weight_gradients(ExpertContext<P>& on) {
     const auto& d_gate_up = waited ? on.tensors.d_first : on.running.upstream;
     linear_weight_gradient(s.t, s.h, s.shared_inner, d_output, std::as_const(on.tensors.product).data(),
                            gradient_at(on.rank, on.slots.down));
-    linear_weight_gradient(s.t, 2 * s.shared_inner, s.h, d_gate_up.data(), on.shared_input(),
+    linear_weight_gradient(s.t, s.gates * s.shared_inner, s.h, d_gate_up.data(), on.shared_input(),
                            gradient_at(on.rank, on.slots.gate_up));
+    if (has_biases(on)) {
+        bias_gradient(s.t, s.h, d_output, gradient_at(on.rank, on.slots.down_bias));
+        bias_gradient(s.t, s.gates * s.shared_inner, d_gate_up.data(), gradient_at(on.rank, on.slots.gate_up_bias));
+    }
     if (waited) {
         on.running.saved.reset();
         on.tensors = {};

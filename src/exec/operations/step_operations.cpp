@@ -9,6 +9,7 @@
 #include "exec/operations/operations.hpp"
 #include "exec/operations/step_collectives.hpp"
 #include "exec/state/optimizer.hpp"
+#include "exec/state/router_balance.hpp"
 #include "exec/state/unit_arrays.hpp"
 
 namespace auspex::exec {
@@ -106,9 +107,8 @@ void run_collectives(Rank<P>& rank, const CurrentOperation& current) {
 template <class P>
 void exchange_tied_gradient(Rank<P>& rank, const schedule::Operation& op) {
     using G = typename P::Gradient;
-    const bool has_embedding = rank.table.embedding != LayerSlots::kNone;
-    const std::size_t slot = has_embedding ? rank.table.embedding : rank.table.lm_head;
-    const std::span<G> own = rank.weights.dense_gradient.span().subspan(slot, rank.shapes.vocabulary * rank.shapes.h);
+    const std::span<G> own =
+        rank.weights.dense_gradient.span().subspan(rank.table.lookup, rank.shapes.vocabulary * rank.shapes.h);
     const std::span<const std::byte> parts[] = {std::as_bytes(own)};
     const int behind_passes = schedule::virtual_stages_in_all(rank.plan()) * rank.plan().micro_batches * 2;
     Buffer<G> other(*rank.arena, schedule::MemoryLabel::kCommunication, own.size());
@@ -135,6 +135,16 @@ void finish_gradient_norm(Rank<P>& rank) {
     rank.gradient_norm = std::sqrt(double{squares[0]});
 }
 
+/// Counts of all ranks that route others' tokens, then the biases.
+template <class P>
+void balance_routers(Rank<P>& rank, const schedule::Operation& op) {
+    if (op.comm == schedule::CommKind::kNone) {
+        return update_router_bias(rank);
+    }
+    Buffer<float>& counts = rank.weights.balance.counts;
+    rank.communicator->all_reduce(op.group, counts.data(), counts.size(), ElementType::kFloat, ReduceOp::kSum);
+}
+
 }  // namespace
 
 template <class P>
@@ -154,6 +164,7 @@ bool run_step_operation(Rank<P>& rank, const CurrentOperation& current) {
         case schedule::OpKind::kGradientNorm: begin_gradient_norm(rank); return true;
         case schedule::OpKind::kGradientNormAllReduce: finish_gradient_norm(rank); return true;
         case schedule::OpKind::kOptimizerUpdate: update_shards(rank); return true;
+        case schedule::OpKind::kRouterBiasUpdate: balance_routers(rank, op); return true;
         case schedule::OpKind::kWorldAllReduce:
             op.carries == schedule::Carries::kHealth ? share_health(rank) : share_loss(rank);
             return true;

@@ -4,6 +4,7 @@
 #include "exec/kernels/gemm.hpp"
 #include "exec/operations/operations.hpp"
 #include "exec/state/unit_arrays.hpp"
+#include "models/context/windows.hpp"
 
 namespace auspex::exec {
 
@@ -20,6 +21,24 @@ template <class P>
     return pass_of(rank, current).feed_forward[current.layer_of_chunk()];
 }
 
+/// Where the operation that runs next at the model's end finds its tensors.
+template <class P>
+[[nodiscard]] HeadTensors<P>& head_of(Rank<P>& rank, const CurrentOperation& current) {
+    return pass_of(rank, current).heads[rank.running.head];
+}
+/// Of the module whose layer the operation's is.
+template <class P>
+[[nodiscard]] PredictionTensors<P>& prediction_of(Rank<P>& rank, const CurrentOperation& current) {
+    return pass_of(rank, current).predictions[static_cast<std::size_t>(current.op.layer - rank.workload().layers)];
+}
+/// In front of a prediction module: embeddings are looked up for it, and their gradients given back.
+template <class P>
+[[nodiscard]] bool in_lookup(Rank<P>& rank, const CurrentOperation& current) {
+    const bool predicts = current.op.layer >= rank.workload().layers;
+    return predicts && (current.op.phase == schedule::Phase::kForward ? attention_of(rank, current).input.empty()
+                                                                      : !rank.running.d_embedding.empty());
+}
+
 /// What of the operation's layer the backward pass makes again.
 template <class P>
 [[nodiscard]] models::Recompute redone_of(const Rank<P>& rank, const CurrentOperation& current) {
@@ -32,6 +51,12 @@ template <class P>
 [[nodiscard]] bool in_feed_forward(Rank<P>& rank, const CurrentOperation& current) {
     const FeedForwardTensors<P>& sublayer = feed_forward_of(rank, current);
     return !(current.has_waited() ? sublayer.d_first : sublayer.input).empty();
+}
+
+/// AttentionSizes::window of the operation's layer.
+template <class P>
+[[nodiscard]] std::size_t window_of(const Rank<P>& rank, const CurrentOperation& current) {
+    return static_cast<std::size_t>(models::window_of(rank.workload(), current.op.layer));
 }
 
 /// A weight of the dense array, and its gradient; null where the model has none.

@@ -59,8 +59,11 @@ struct Tp {
         if (current.op.carries == schedule::Carries::kQkNormSums) {
             sum(current.forward() ? attention_of(rank, current).sums : running.qk_sums, ReduceOp::kSum);
         } else if (current.op.carries == schedule::Carries::kSoftmaxParts) {
-            sum(pass.head.parts, ReduceOp::kLogSumExp);
-            add_cross_entropy(rank, pass.head);
+            HeadTensors<P>& head = head_of(rank, current);
+            sum(head.parts, ReduceOp::kLogSumExp);
+            add_cross_entropy(rank, head);
+        } else if (current.op.phase == schedule::Phase::kForward && in_lookup(rank, current)) {
+            sum(prediction_of(rank, current).embedding, ReduceOp::kSum);
         } else if (beside_experts()) {
             sum(running.shared, ReduceOp::kSum);
         } else {
@@ -68,9 +71,11 @@ struct Tp {
         }
     }
 
-    /// running.x becomes the rank's slice of its sum; after the embedding it is the first layer's input.
+    /// running.x becomes the rank's slice of its sum; after the embedding it is the first layer's input, or what a
+    /// prediction module has looked up.
     void reduce_scatter() {
-        const bool embedded = current.forward() && !in_layer();
+        const bool looked_up = current.op.phase == schedule::Phase::kForward && in_lookup(rank, current);
+        const bool embedded = looked_up || (current.forward() && !in_layer());
         Buffer<V>& whole = beside_experts() ? running.shared : running.x;
         check_contribution(rank, current, std::as_const(whole).span());
         rank.communicator->reduce_scatter(current.op.group, whole.data(), slices(), element_type<V>());
@@ -78,7 +83,9 @@ struct Tp {
                       slice());
         copy_values(own.size(), std::as_const(whole).data() + own_slice(), own.data());
         whole.reset();
-        (embedded ? pass.attention.front().input : whole) = std::move(own);
+        (looked_up  ? prediction_of(rank, current).embedding
+         : embedded ? pass.attention.front().input
+                    : whole) = std::move(own);
     }
 
     /// Of a slice, or of all rows that the rank's slice is taken from.
@@ -122,7 +129,11 @@ struct Tp {
         } else if (current.forward() && in_layer()) {
             enter_sublayer();
         } else if (current.forward()) {
-            pass.head.gathered_norm = gathered(pass.head.norm, schedule::MemoryLabel::kActivations);
+            HeadTensors<P>& head = head_of(rank, current);
+            head.gathered_norm = gathered(head.norm, schedule::MemoryLabel::kActivations);
+        } else if (in_lookup(rank, current)) {
+            running.gathered_g = gathered(running.d_embedding, workspace);
+            running.d_embedding.reset();
         } else if (in_layer() && !attention_of(rank, current).input.empty()) {
             running.gathered_g = gathered(running.g, workspace);
         } else {  // no sublayer of the first layer is left: the embedding is next

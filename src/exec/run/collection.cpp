@@ -104,7 +104,7 @@ models::RoutingRecord empty_routing_record(const RunInputs& run, int first_step,
     const models::Workload& workload = run.workload;
     models::RoutingRecord record;
     record.first_step = first_step, record.steps = end_step - first_step;
-    record.layers = workload.layers - workload.first_dense_layers;
+    record.layers = workload.moe_layers();
     record.top_k = workload.top_k, record.num_experts = workload.num_experts;
     record.tokens = run.layout.global_batch * workload.sequence_length;
     record.choices.resize(static_cast<std::size_t>(record.steps) * static_cast<std::size_t>(record.layers) *

@@ -7,6 +7,7 @@
 #include "base/mix64.hpp"
 #include "exec/run/interpreter.hpp"
 #include "exec/state/optimizer.hpp"
+#include "exec/state/router_balance.hpp"
 #include "exec/state/tensor_slices.hpp"
 #include "schedule/program/sharding.hpp"
 
@@ -125,6 +126,7 @@ void initialise_rank(Rank<P>& rank) {
             }
         }
     }
+    w.balance = make_router_balance(rank);
     draw_weights(rank, false);
     draw_weights(rank, true);
     if constexpr (std::is_same_v<typename P::Value, Bf16>) {

@@ -42,11 +42,11 @@ void begin_step(Rank<P>& rank) {
 
 template <class P>
 void run_operation(Rank<P>& rank, const CurrentOperation& current) {
-    const bool bound = run_context_operation(rank, current) || run_latent_operation(rank, current) ||
-                       run_attention_operation(rank, current) || run_feed_forward_operation(rank, current) ||
-                       run_expert_operation(rank, current) || run_head_operation(rank, current) ||
-                       run_tp_operation(rank, current) || run_message(rank, current) || run_host_copy(rank, current) ||
-                       run_step_operation(rank, current);
+    const bool bound = run_prediction_operation(rank, current) || run_context_operation(rank, current) ||
+                       run_latent_operation(rank, current) || run_attention_operation(rank, current) ||
+                       run_feed_forward_operation(rank, current) || run_expert_operation(rank, current) ||
+                       run_head_operation(rank, current) || run_tp_operation(rank, current) ||
+                       run_message(rank, current) || run_host_copy(rank, current) || run_step_operation(rank, current);
     AUSPEX_CHECK(bound, "every operation of the program is bound");
 }
 
@@ -85,6 +85,8 @@ void begin_pass(Rank<P>& rank, const schedule::Block& block, const schedule::Blo
     PassTensors<P>& pass = rank.passes[{block.chunk, use.micro_batch}];
     pass.attention.resize(static_cast<std::size_t>(layers.last - layers.first));
     pass.feed_forward.resize(pass.attention.size());
+    pass.heads.resize(1 + static_cast<std::size_t>(layers.predictions));
+    pass.predictions.resize(static_cast<std::size_t>(layers.predictions));
 }
 
 /// Waits for what the operation depends on, then runs it, or begins it where it runs beside what follows.
@@ -104,7 +106,8 @@ void play(Rank<P>& rank, const CurrentOperation& current, PassUnits<P>& units, S
     background.advance();
 }
 
-/// What a stage's next chunk, or the one before, takes over on the same rank, without a message.
+/// What a stage's next chunk, or the one before, takes over on the same rank, without a message; router logits, or
+/// their gradients, in the buffer that they are in.
 template <class P>
 void hand_over(Rank<P>& rank, const schedule::Block& block, const schedule::BlockUse& use) {
     const models::Plan& plan = rank.plan();
@@ -114,8 +117,11 @@ void hand_over(Rank<P>& rank, const schedule::Block& block, const schedule::Bloc
         PassTensors<P>& next = rank.passes[{block.chunk + 1, use.micro_batch}];
         next.attention.resize(1);
         next.attention.front().input = std::move(rank.running.x);
+        next.router_logits = std::move(rank.passes.at({block.chunk, use.micro_batch}).router_logits);
     } else if (!forward && !schedule::is_first_part(plan, v) && schedule::is_local_boundary(plan, v - 1)) {
-        rank.passes.at({block.chunk - 1, use.micro_batch}).gradient = std::move(rank.running.g);
+        PassTensors<P>& before = rank.passes.at({block.chunk - 1, use.micro_batch});
+        before.gradient = std::move(rank.running.g);
+        before.router_logits = std::move(rank.passes.at({block.chunk, use.micro_batch}).router_logits);
     }
 }
 
@@ -164,7 +170,9 @@ void run_step(Rank<P>& rank, schedule::Timeline* timeline, Clock::time_point epo
         if (block.kind == schedule::BlockKind::kForward) {
             begin_pass(rank, block, use);
         } else if (block.kind != schedule::BlockKind::kOptimizer) {
-            rank.running.g = std::move(rank.passes.at({block.chunk, use.micro_batch}).gradient);
+            PassTensors<P>& pass = rank.passes.at({block.chunk, use.micro_batch});
+            rank.running.g = std::move(pass.gradient);
+            rank.running.head = pass.predictions.size();
         }
         background.begin_block(block);
         PassUnits<P> units(rank, block);

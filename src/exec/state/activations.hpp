@@ -68,7 +68,7 @@ struct ExpertTensors {
     Buffer<std::int64_t> arrival_offsets;   ///< [E + 1]: rows of each local expert, after sorting
     Buffer<std::int32_t> arrival;           ///< [R]: sorted row -> index of arrival; only with E > 1
     Buffer<V> permuted;  ///< [R, h]: rows sorted by expert; empty where `received` is sorted already (E = 1)
-    Buffer<V> gate_up;   ///< [R, 2 expert_inner]
+    Buffer<V> gate_up;   ///< [R, gates expert_inner]
     Buffer<V> product;   ///< [R, expert_inner]
     Buffer<V> outputs;   ///< [R, h]: sorted by expert; sent: sorted back (E > 1) and released once returned
     Buffer<V> returned;  ///< sent: [t K, h], in the order of row_slots
@@ -83,7 +83,7 @@ struct FeedForwardTensors {
     Buffer<V> input, norm, gathered_norm;  ///< as in AttentionTensors; entered is what the experts read where ep = 1
     Buffer<V> gate_up, product;            ///< dense: [t, gates inner], [t, inner]; of shared experts with their width
     Buffer<V> shared_input;                ///< of shared experts, gathered over tp, where etp differs [t, h]
-    Buffer<V> d_first, d_last;             ///< of these: as in AttentionTensors, [t, 2 inner] and [t, h]
+    Buffer<V> d_first, d_last;             ///< of these: as in AttentionTensors, [t, gates inner] and [t, h]
     ExpertTensors<P> experts;
 };
 
@@ -98,6 +98,15 @@ struct HeadTensors {
     Buffer<R> parts;          ///< [t, 3]: maximum, sum of exponentials, target's logit
 };
 
+/// In front of the layer of a prediction module.
+template <class P>
+struct PredictionTensors {
+    using V = typename P::Value;
+    Buffer<V> embedding;    ///< [t_slice, h]: of the tokens further on
+    Buffer<V> normed;       ///< [t_slice, 2 h]: of the embedding, then of the state
+    Buffer<V> d_projected;  ///< gradient of what is projected, [t_slice, h]
+};
+
 /// Everything of one micro-batch in one model chunk, from its forward to its last backward pass.
 template <class P>
 struct PassTensors {
@@ -105,9 +114,11 @@ struct PassTensors {
     std::vector<FeedForwardTensors<P>> feed_forward;
     std::vector<AttentionTensors<P>> attention_on_host;  ///< of offloaded layers, while they are in host memory
     std::vector<FeedForwardTensors<P>> feed_forward_on_host;
-    HeadTensors<P> head;
+    std::vector<HeadTensors<P>> heads;  ///< the model's own, behind it those of prediction modules
+    std::vector<PredictionTensors<P>> predictions;
     Buffer<typename P::Value> gradient;       ///< [t_slice, h] of the chunk's output, from the chunk behind on the rank
-    Buffer<typename P::Value> router_logits;  ///< [MoE layers so far, t, N] of the model, with a global auxiliary loss;
+    Buffer<typename P::Value> router_logits;  ///< [MoE layers so far, t, N] of the model, with a global auxiliary loss
+                                              ///< (make_router_logits);
                                               ///< backward: their gradients
 };
 
@@ -133,6 +144,9 @@ struct RunningValues {
     Buffer<V> shared_g;    ///< backward: g gathered over tp for shared experts, where etp differs [t, h]
     Buffer<V> shared;  ///< what shared experts have made, or the gradient of their input, until it is added to x [t, h]
     Buffer<typename P::Real> qk_sums;  ///< backward: [t, 2]
+    Buffer<V> d_embedding;             ///< backward: of what a prediction module has looked
+                                       ///< up [t_slice, h]
+    std::size_t head = 0;              ///< of the chunk's heads the one that runs next
     ContextValues<P> context;
 };
 

@@ -26,13 +26,21 @@ std::vector<PlacedRow> rows_by_position(int sequence, int cp, std::size_t first,
     return rows;
 }
 
-AttendedRows attended(const std::vector<PlacedRow>& queries, const std::vector<PlacedRow>& keys, std::size_t next) {
+AttendedRows attended(const std::vector<PlacedRow>& queries, const std::vector<PlacedRow>& keys, std::size_t next,
+                      int window) {
     AttendedRows rows;
     rows.next_queries = rows.next_keys = next;
     for (const PlacedRow& query : queries) {
         rows.queries.push_back(query.row);
-        const auto end = std::ranges::upper_bound(keys, query.position, {}, &PlacedRow::position);
-        rows.visible.push_back(static_cast<std::uint32_t>(end - keys.begin()));
+        const auto keys_up_to = [&](std::int64_t position) {
+            const auto end = std::ranges::upper_bound(keys, position, {},
+                                                      [](const PlacedRow& key) { return std::int64_t{key.position}; });
+            return static_cast<std::uint32_t>(end - keys.begin());
+        };
+        rows.visible.push_back(keys_up_to(query.position));
+        if (window > 0) {
+            rows.passed.push_back(keys_up_to(std::int64_t{query.position} - window));
+        }
     }
     for (const PlacedRow& key : keys) {
         rows.keys.push_back(key.row);
@@ -60,14 +68,15 @@ ContextPlace context_place(const models::Workload& workload, const models::Plan&
     };
     const std::size_t next = place.positions.size();
     if (place.gathers()) {
-        place.parts = {attended(rows(place.index, 1), rows(0, place.cp), next)};
+        place.parts = {attended(rows(place.index, 1), rows(0, place.cp), next, workload.window)};
         return place;
     }
     const std::size_t in_ring = place.index / place.all_to_all;
     const std::vector<PlacedRow> queries = rows(in_ring * place.all_to_all, place.all_to_all);
     for (std::size_t j = 0; j < place.ring; ++j) {
         const std::size_t from = (in_ring + place.ring - j) % place.ring;
-        place.parts.push_back(attended(queries, rows(from * place.all_to_all, place.all_to_all), next));
+        place.parts.push_back(
+            attended(queries, rows(from * place.all_to_all, place.all_to_all), next, workload.window));
     }
     return place;
 }

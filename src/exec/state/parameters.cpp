@@ -16,11 +16,11 @@ class TableBuilder {
  public:
     TableBuilder(const models::Workload& workload, const models::Plan& plan, const RankCoordinates& coordinates)
         : w_(workload), plan_(plan), coordinates_(coordinates) {
-        table_.layers.resize(static_cast<std::size_t>(workload.layers));
+        table_.layers.resize(static_cast<std::size_t>(workload.layers_and_predictions()));
     }
 
     void add_embedding() {
-        table_.embedding = dense("model.embed_tokens.weight", {w_.vocab_size, w_.hidden_size}, 0);
+        table_.embedding = table_.lookup = dense("model.embed_tokens.weight", {w_.vocab_size, w_.hidden_size}, 0);
         if (w_.learned_positions) {
             table_.positions = dense("model.embed_positions.weight", {w_.sequence_length, w_.hidden_size}, -1);
         }
@@ -37,10 +37,19 @@ class TableBuilder {
         table_.lm_head = dense(w_.tied_embeddings ? "model.embed_tokens.weight" : "lm_head.weight",
                                {w_.vocab_size, w_.hidden_size}, 0);
         table_.dense.back().is_copy = w_.tied_embeddings;
+        if (table_.lookup == LayerSlots::kNone && w_.tied_embeddings) {
+            table_.lookup = table_.lm_head;
+        } else if (table_.lookup == LayerSlots::kNone && w_.mtp_layers > 0) {
+            table_.lookup = dense("model.embed_tokens.weight", {w_.vocab_size, w_.hidden_size}, 0);
+            table_.dense.back().is_copy = true;
+        }
     }
 
     void add_layer(int layer) {
         layer_ = layer;
+        if (layer >= w_.layers) {
+            add_prediction();
+        }
         add_attention();
         add_feed_forward();
         layer_ = -1;
@@ -99,6 +108,13 @@ class TableBuilder {
         return append(table_.experts, table_.experts_size,
                       tensor(std::move(full_name), std::move(shape), split, {plan_.etp, coordinates_.etp}));
     }
+    /// In parts, also of the layer whose outputs are summed: each rank adds its part.
+    void expert_bias(const std::string& of_weight, int width) {
+        if (w_.biases) {
+            expert(bias_name(of_weight), {width}, 0);
+            table_.experts.back().is_bias = true;
+        }
+    }
     std::size_t norm(const std::string& full_name, int width, int split) {
         Parameter weight = tensor(full_name, {width}, split);
         weight.summed_over_tp = split < 0 && plan_.tp > 1 && plan_.sequence_parallel;
@@ -128,6 +144,26 @@ class TableBuilder {
         Parameter p = tensor(std::move(full_name), std::move(shape), -1);
         p.summed_over_tp = plan_.tp > 1;
         return append(table_.dense, table_.dense_size, std::move(p));
+    }
+
+    /// Names are those of DeepSeek-V3's weights. Each rank projects its own slice of the tokens, or all of them.
+    void add_prediction() {
+        const int h = w_.hidden_size;
+        const auto of_slices = [&](std::string full_name, Shape shape, bool is_bias) {
+            Parameter p = tensor(std::move(full_name), std::move(shape), -1);
+            p.summed_over_tp = plan_.tp > 1 && plan_.sequence_parallel;
+            p.is_bias = is_bias;
+            return append(table_.dense, table_.dense_size, std::move(p));
+        };
+        if (w_.norm != models::NormKind::kNonParametric) {
+            slots().embedding_norm = norm(name("enorm"), h, -1);
+            slots().state_norm = norm(name("hnorm"), h, -1);
+            slots().head_norm = norm(name("shared_head.norm"), h, -1);
+        }
+        slots().projection = of_slices(name("eh_proj"), {h, 2 * h}, false);
+        if (w_.biases) {
+            slots().projection_bias = of_slices(bias_name(name("eh_proj")), {h}, true);
+        }
     }
 
     LayerSlots& slots() { return table_.layers[static_cast<std::size_t>(layer_)]; }
@@ -204,15 +240,32 @@ class TableBuilder {
     void add_experts() {
         const int h = w_.hidden_size, width = w_.expert_size, local = w_.num_experts / plan_.ep;
         slots().router = made_in_parts(name("mlp.gate"), {w_.num_experts, h});
+        if (w_.biases) {
+            slots().router_bias = made_in_parts(bias_name(name("mlp.gate")), {w_.num_experts});
+            table_.dense.back().is_bias = true;
+        }
+        if (w_.router_bias) {
+            Parameter balance = tensor("model.layers." + std::to_string(layer_) + ".mlp.gate.e_score_correction_bias",
+                                       {w_.num_experts}, -1);
+            slots().router_balance = append(table_.balance, table_.balance_size, std::move(balance));
+        }
         if (w_.shared_experts > 0) {
             add_linears("mlp.shared_experts.", w_.shared_experts * width);
         }
         slots().experts = table_.experts_size;
         for (int e = coordinates_.ep * local; e < (coordinates_.ep + 1) * local; ++e) {
             const std::string inside = "mlp.experts." + std::to_string(e) + ".";
-            expert(name(inside + "gate_proj"), {width, h}, 0);
+            const bool gated = w_.feed_forward == models::FeedForward::kSwiGlu;
+            if (gated) {
+                expert(name(inside + "gate_proj"), {width, h}, 0);
+            }
             expert(name(inside + "up_proj"), {width, h}, 0);
             expert(name(inside + "down_proj"), {h, width}, 1);
+            if (gated) {
+                expert_bias(name(inside + "gate_proj"), width);
+            }
+            expert_bias(name(inside + "up_proj"), width);
+            expert_bias(name(inside + "down_proj"), h);
         }
         slots().expert_stride = (table_.experts_size - slots().experts) / static_cast<std::size_t>(local);
     }

@@ -2,6 +2,7 @@
 #include "exec/state/shapes.hpp"
 
 #include "models/context/dealt_tokens.hpp"
+#include "models/routing.hpp"
 #include "schedule/program/split_sequences.hpp"
 
 namespace auspex::exec {
@@ -28,6 +29,9 @@ RankShapes rank_shapes(const models::Workload& workload, const models::Plan& pla
     s.vocabulary = size(workload.vocab_size) / s.tp;
     s.experts = size(workload.num_experts), s.local_experts = s.experts / s.ep;
     s.top_k = size(workload.top_k);
+    if (workload.capacity_factor > 0) {
+        s.capacity = static_cast<std::size_t>(models::expert_capacity(workload, static_cast<double>(s.t_routed)));
+    }
     s.expert_inner = size(workload.expert_size) / size(plan.etp);
     s.shared_inner = size(workload.shared_experts) * size(workload.expert_size) / s.tp;
     s.gathered = s.ep * s.t_routed;

@@ -29,6 +29,7 @@ struct RankShapes {
     std::size_t experts = 0;               ///< N
     std::size_t local_experts = 0;         ///< N / ep
     std::size_t top_k = 0;
+    std::size_t capacity = 0;      ///< rows of an expert from the tokens that the rank routes, at most; 0: any number
     std::size_t expert_inner = 0;  ///< expert_size / etp
     std::size_t shared_inner = 0;  ///< shared_experts * expert_size / tp
     std::size_t gathered = 0;      ///< ep * t_routed: tokens of all ranks of an expert-parallel group

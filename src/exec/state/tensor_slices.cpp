@@ -96,6 +96,16 @@ std::vector<TensorPart> owned_parts(const Rank<P>& rank) {
 template <class P>
 void copy_state(const Rank<P>& rank, StateKind kind, const TensorPart& part, std::span<float> to) {
     AUSPEX_CHECK(to.size() == part.size(), "a number for every element");
+    if (part.is_balance) {
+        AUSPEX_CHECK(kind != StateKind::kGradient, "a bias that no gradient trains");
+        const std::span<const float> bias = rank.weights.balance.bias.span();
+        const auto from = bias.subspan(part.parameter->offset + part.begin, part.size());
+        std::ranges::fill(to, 0.0F);
+        if (kind == StateKind::kWeight) {
+            std::ranges::copy(from, to.begin());
+        }
+        return;
+    }
     const OptimizerState<P>& state = *rank.optimizer;
     const bool expert = part.is_expert;
     const auto moment = [&](const Buffer<float>& buffer) { copy_reals(buffer.data() + part.in_shard, to); };
@@ -121,6 +131,12 @@ template <class P>
 void store_state(Rank<P>& rank, StateKind kind, const TensorPart& part, std::span<const float> from) {
     using Value = typename P::Value;
     AUSPEX_CHECK(from.size() == part.size() && kind != StateKind::kGradient, "a number for every element");
+    if (part.is_balance) {
+        if (kind == StateKind::kWeight) {
+            std::ranges::copy(from, rank.weights.balance.bias.data() + part.parameter->offset + part.begin);
+        }
+        return;
+    }
     OptimizerState<P>& state = *rank.optimizer;
     const bool expert = part.is_expert;
     const std::size_t flat = part.parameter->offset + part.begin;

@@ -35,6 +35,7 @@ struct TensorPart {
     bool is_expert = false;
     std::size_t begin = 0, end = 0;
     std::size_t in_shard = 0;  ///< of its first element, among those of the rank's shard
+    bool is_balance = false;   ///< of RouterBalance::bias, which has no shards, moments or gradients
     [[nodiscard]] std::size_t size() const { return end - begin; }
 };
 /// Where the array of weights, or of gradients, has the first element of a part that lies in the rank's shard.
@@ -60,7 +61,7 @@ template <class P>
 
 enum class StateKind { kWeight, kFirstMoment, kSecondMoment, kGradient };
 /// Elements of a part that lies in the rank's shard, as fp32: weights unrounded (of the fp32 master, where there is
-/// one).
+/// one). Of a router's balance moments are zeros.
 template <class P>
 void copy_state(const Rank<P>& rank, StateKind kind, const TensorPart& part, std::span<float> to);
 /// The way back; a weight goes to the master and, rounded, to the weights. A weight's part may lie outside the shard.

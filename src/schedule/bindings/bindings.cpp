@@ -28,18 +28,14 @@ class Findings {
 
 void check_model(Findings& found, const models::Workload& w) {
     const bool latent = w.attention == models::AttentionKind::kLatent;
-    found.add(w.num_experts > 0 && w.feed_forward == models::FeedForward::kGelu, OpKind::kExpertComputation,
-              "experts with GELU are not bound, with SwiGLU they are");
-    found.add(w.num_experts > 0 && w.biases, OpKind::kExpertComputation, "biases of experts are not bound");
-    found.add(w.window > 0 && w.windowed_layers > 0 && w.window < w.sequence_length, OpKind::kAttention,
-              "attention over a window is not bound");
     found.add(w.top_k_groups < w.expert_groups, OpKind::kRouterTopK,
               "a limit on the groups of experts that a token goes to is not bound");
-    found.add(w.mtp_layers > 0, OpKind::kPredictionInput, "multi-token prediction (mtp_layers) is not bound");
-    found.add(w.router_bias, OpKind::kRouterBiasUpdate, "balancing by a bias of the router (router_bias) is not bound");
-    found.add(w.capacity_factor > 0, OpKind::kIndexGeneration,
-              std::string("a capacity of experts (capacity_factor") + (w.pad_to_capacity ? ", pad_to_capacity" : "") +
-                  ") is not bound");
+    found.add(w.mtp_layers > 0 && w.global_aux_loss, OpKind::kPredictionInput,
+              "multi-token prediction (mtp_layers) beside a global auxiliary loss is not bound");
+    found.add(w.router_bias && w.global_aux_loss, OpKind::kRouterBiasUpdate,
+              "balancing by a bias of the router beside a global auxiliary loss is not bound");
+    found.add(w.pad_to_capacity, OpKind::kIndexGeneration,
+              "rows that fill experts up to their capacity (pad_to_capacity) are not bound");
     found.add(
         (w.qk_norm || latent) && w.norm != models::NormKind::kRms, OpKind::kQkNorm,
         latent ? "latents are normalised by RMS norms only" : "queries and keys are normalised by RMS norms only");
@@ -60,6 +56,9 @@ void check_expert_grid(Findings& found, const models::Workload& w, const models:
     };
     found.add(w.expert_size % p.etp != 0, OpKind::kExpertComputation,
               "expert_size " + std::to_string(w.expert_size) + " is not divisible by etp " + std::to_string(p.etp));
+    found.add(w.biases && w.hidden_size % p.etp != 0, OpKind::kExpertComputation,
+              "hidden_size " + std::to_string(w.hidden_size) + " is not divisible by etp " + std::to_string(p.etp) +
+                  ", which splits the biases of experts");
     refuse(p.etp % p.tp != 0 && p.tp % p.etp != 0, OpKind::kExpertComputation, ", neither of which divides the other,");
     refuse(p.micro_batch_size * w.sequence_length / p.cp % p.tp != 0, OpKind::kTpAllGather,
            " and tokens that tp does not divide");
@@ -104,6 +103,8 @@ void check_choices(Findings& found, const models::Workload& w, const models::Pla
     const std::string beside = " beside compute is not bound";
     found.add(tied_copy_parameters(w, p) > 0 && sums_in_passes(p, stack), OpKind::kTiedEmbeddingAllReduce,
               "tied embeddings on two stages are not bound where gradients are summed in buckets");
+    found.add(w.mtp_layers > 0 && sums_in_passes(p, stack), OpKind::kPredictionInput,
+              "multi-token prediction (mtp_layers) is not bound where gradients are summed in backward passes");
     found.add(has_one_table(w, p) && p.pp > 1 && shards_gradients(p.optimizer), OpKind::kLmHead,
               "a table for both ends is not bound on two chunks of a stage where gradients are sharded");
     found.add(p.overlap_dp && shards_gradients(p.optimizer), OpKind::kGradientReduceDense,
@@ -115,19 +116,16 @@ void check_choices(Findings& found, const models::Workload& w, const models::Pla
               OpKind::kGradientEpAllReduce, "all-reduces tensor by tensor are not bound");
     found.add(w.global_aux_loss && p.pp > 1 && !stack.router_logits_travel, OpKind::kCrossEntropy,
               "a global auxiliary loss over several stages needs a stack whose router logits travel");
-    found.add(w.global_aux_loss && is_v_shaped(p.schedule) && !has_stages_twice(p.schedule), OpKind::kCrossEntropy,
-              "a global auxiliary loss is not bound where a rank hands a micro-batch to its own next stage");
 }
 
 bool is_bound(const Operation& op, const Block& block) {
     switch (op.kind) {
-        case OpKind::kPredictionInput:
-        case OpKind::kRouterBiasUpdate:
         case OpKind::kCount: return false;
         case OpKind::kTiedEmbeddingAllReduce:
         case OpKind::kMirrorGradientExchange:
         case OpKind::kMirrorParameterExchange: return block.kind == BlockKind::kOptimizer;
         case OpKind::kEmbedding:
+        case OpKind::kPredictionInput:
         case OpKind::kAttentionNorm:
         case OpKind::kQkvProjection:
         case OpKind::kQueryDown:
@@ -180,6 +178,7 @@ bool is_bound(const Operation& op, const Block& block) {
         case OpKind::kGradientNorm:
         case OpKind::kGradientNormAllReduce:
         case OpKind::kOptimizerUpdate:
+        case OpKind::kRouterBiasUpdate:
         case OpKind::kParameterGatherExperts:
         case OpKind::kParameterGatherDense:
         case OpKind::kWorldAllReduce:

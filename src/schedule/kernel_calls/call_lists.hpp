@@ -38,6 +38,11 @@ struct LocalShapes {
 /// A linear layer [rows, in] -> [rows, out]: its product of the operation's phase.
 [[nodiscard]] models::CpuCall linear_call(const LocalShapes& z, const Operation& op, double rows, double out,
                                           double in);
+/// A linear layer's product, and what its bias of `out` elements takes where the model has them: it is added to every
+/// row of the output, and its gradient is a sum over rows, which takes what a sum along rows takes. The first rank of a
+/// tp group adds that of a last linear layer.
+[[nodiscard]] std::vector<models::CpuCall> with_bias(const LocalShapes& z, const Operation& op,
+                                                     const models::CpuCall& linear, double rows, double out);
 /// The call with `elements` more cold values, unless they are recomputed: forward those that it saves for the backward
 /// pass, backward those saved. None if not `keeps`.
 [[nodiscard]] models::CpuCall with_cold_operands(const LocalShapes& z, const Operation& op, models::CpuCall call,
@@ -50,7 +55,8 @@ struct LocalShapes {
 
 /// Attention of a rank's queries to its keys, or to one part of them in a ring. The output is kept; backward queries,
 /// keys and values are read, and the output just has been. Products with keys and with values are as many: one depth
-/// stands for the mean of their widths. Of gathered keys there are cp times as many as queries, which see half of them.
+/// stands for the mean of their widths. Of gathered keys there are cp times as many as queries, which see half of them;
+/// with a window a share of that.
 [[nodiscard]] models::CpuCall attention_call(const LocalShapes& z, const Operation& op);
 
 // Each returns false if the operation is none of its own (exec/operations/operations.hpp has the same parts).

@@ -27,6 +27,17 @@ models::CpuCall linear_call(const LocalShapes& z, const Operation& op, double ro
     return call;
 }
 
+std::vector<models::CpuCall> with_bias(const LocalShapes& z, const Operation& op, const models::CpuCall& linear,
+                                       double rows, double out) {
+    std::vector<models::CpuCall> calls{linear};
+    if (z.s.workload.biases && runs_forward(op)) {
+        calls.push_back(flat_call(models::CpuKernel::kAdd, rows * out));
+    } else if (z.s.workload.biases && op.phase == Phase::kBackwardWeight) {
+        calls.push_back(row_call(models::CpuKernel::kSquareSums, rows, out));
+    }
+    return calls;
+}
+
 models::CpuCall with_cold_operands(const LocalShapes& z, const Operation& op, models::CpuCall call, bool keeps,
                                    double elements) {
     call.cold_bytes += keeps && op.phase != Phase::kRecompute ? elements * z.w : 0;

@@ -1,4 +1,5 @@
 /// @file The kernel calls of attention over cp ranks (exec/operations/context_attention.cpp).
+#include "models/context/windows.hpp"
 #include "schedule/kernel_calls/call_lists.hpp"
 
 namespace auspex::schedule {
@@ -119,6 +120,14 @@ void attention_of_others(OperationCalls& calls, const ContextWidths& c, const Op
     }
 }
 
+/// Scores of the operation's layer over those without a window, of whole sequences: parts of sequences on cp ranks have
+/// early and late tokens.
+double seen_share(const LocalShapes& z, const Operation& op) {
+    constexpr auto kBand = static_cast<int>(models::kAttentionBand);
+    const int sequence = z.s.workload.sequence_length, window = models::window_of(z.s.workload, op.layer);
+    return window == 0 ? 1 : models::banded_scores(sequence, window, kBand) / models::banded_scores(sequence, 0, kBand);
+}
+
 }  // namespace
 
 models::CpuCall attention_call(const LocalShapes& z, const Operation& op) {
@@ -126,9 +135,10 @@ models::CpuCall attention_call(const LocalShapes& z, const Operation& op) {
     const AttentionWidths& w = z.attention;
     const models::ContextSplit& context = z.s.context;
     const bool gathers = z.s.plan.cp > 1 && context.all_to_all * context.ring == 1;
-    models::CpuCall call = row_call(
-        forward ? models::CpuKernel::kAttentionForward : models::CpuKernel::kAttentionBackward,
-        z.sequence * context.all_to_all / z.s.plan.cp, gathers ? z.s.plan.cp : 1, (w.qk + w.value) / 2 / z.heads);
+    models::CpuCall call =
+        row_call(forward ? models::CpuKernel::kAttentionForward : models::CpuKernel::kAttentionBackward,
+                 z.sequence * context.all_to_all / z.s.plan.cp, (gathers ? z.s.plan.cp : 1) * seen_share(z, op),
+                 (w.qk + w.value) / 2 / z.heads);
     call.groups = z.sequences * z.heads / context.all_to_all;
     return with_cold_operands(z, op, call, !z.redone.attention, z.s.t * (forward ? w.value : w.query + w.key_value));
 }

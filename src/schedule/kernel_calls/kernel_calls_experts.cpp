@@ -1,6 +1,7 @@
 /// @file The kernel calls of the mixture-of-experts block, routing even.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "schedule/kernel_calls/call_lists.hpp"
 
@@ -11,6 +12,9 @@ using Calls = std::vector<models::CpuCall>;
 
 // Bytes of an index, and of a number that is computed with: a choice's weight.
 constexpr double kIndexBytes = 8, kRealBytes = 4;
+
+/// Linear layers of the experts that the cost models are of.
+constexpr double kMatricesOfLaw = 3;
 
 /// Sizes of one rank's block, and the ways it goes (exec/operations/expert_context.hpp).
 struct ExpertBlock {
@@ -61,16 +65,26 @@ struct ExpertBlock {
         call.repeat = ranges();
         return with_saved(op, call, elements / ranges());
     }
-    /// One of the kernels over the rank's experts.
+    /// Linear layers of an expert: three with SwiGLU.
+    [[nodiscard]] double matrices() const { return z.s.workload.gates() + 1; }
+    /// One of the kernels over the rank's experts. Experts with GELU take what those with SwiGLU take that have as many
+    /// weights.
     [[nodiscard]] models::CpuCall experts(models::CpuKernel of_loop, models::CpuKernel of_grouped,
                                           models::CpuKernel of_fused) const {
         models::CpuCall call = row_call(loop()    ? of_loop
                                         : fused() ? of_fused
                                                   : of_grouped,
-                                        rows, z.s.expert_size, z.s.h);
+                                        rows, z.s.expert_size * matrices() / kMatricesOfLaw, z.s.h);
         call.groups = z.experts;
-        call.cold_bytes = 3 * z.experts * z.s.expert_size * z.s.h * z.w;
+        call.cold_bytes = matrices() * z.experts * z.s.expert_size * z.s.h * z.w;
         return call;
+    }
+    /// Biases of the rank's rows, added to what their linear layers make, or summed up over rows; those of the last
+    /// layer are shared out over etp.
+    [[nodiscard]] std::vector<double> bias_columns() const {
+        const models::Workload& w = z.s.workload;
+        return w.biases ? std::vector<double>{w.gates() * z.s.expert_size, z.s.h / z.s.plan.etp}
+                        : std::vector<double>{};
     }
     /// Gradients of the choices' weights begin at 0.
     [[nodiscard]] models::CpuCall clear_weight_gradients() const {
@@ -85,7 +99,7 @@ models::CpuCall repeated(models::CpuCall call, double times) {
 
 /// The z-loss and balance sums are those of the first tp rank, which the others wait for. In bf16 logits are rounded.
 Calls router(const LocalShapes& z, const Operation& op) {
-    Calls calls{linear_call(z, op, z.s.t_routed, z.all_experts, z.s.h)};
+    Calls calls = with_bias(z, op, linear_call(z, op, z.s.t_routed, z.all_experts, z.s.h), z.s.t_routed, z.all_experts);
     if (runs_forward(op) && cpu_precision(z.s.plan) == models::CpuPrecision::kBf16) {
         calls.push_back(flat_call(models::CpuKernel::kAdd, z.s.t_routed * z.all_experts));
     }
@@ -104,8 +118,17 @@ Calls router_top_k(const LocalShapes& z, const Operation& op) {
         return calls;
     }
     Calls calls{router_choice(z, z.s.t_routed)};
+    if (z.s.workload.router_bias && z.s.plan.routing.kind == models::RoutingDistribution::kLearned) {
+        calls.push_back(flat_call(models::CpuKernel::kAdd, logits));
+    }
+    if (z.s.workload.capacity_factor > 0) {
+        calls.push_back(row_call(models::CpuKernel::kCountChoices, z.s.t_routed * z.top_k, z.all_experts));
+    }
     if (op.phase == Phase::kForward) {
         calls.push_back(call(models::CpuKernel::kRouterLosses));
+        if (z.s.workload.router_bias) {
+            calls.push_back(row_call(models::CpuKernel::kCountChoices, z.s.t_routed * z.top_k, z.all_experts));
+        }
         if (global) {
             calls.push_back(flat_call(models::CpuKernel::kCopy, logits * kRealBytes));
         }
@@ -133,7 +156,7 @@ Calls sequence_counting(const ExpertBlock& b, const Operation& op) {
 /// their gradients are summed by token.
 Calls index_generation(const ExpertBlock& b, const Operation& op) {
     if (!runs_forward(op)) {
-        return {b.sum_rows(b.z.top_k)};
+        return {b.sum_rows(b.rows_of_token)};
     }
     Calls calls;
     if (b.loop()) {
@@ -144,7 +167,7 @@ Calls index_generation(const ExpertBlock& b, const Operation& op) {
     }
     if (b.all_to_all) {
         calls.push_back(b.gather_rows());
-        calls.push_back(row_call(models::CpuKernel::kCountChoices, b.slots, b.counted));
+        calls.push_back(row_call(models::CpuKernel::kCountChoices, b.rows, b.counted));
     }
     return calls;
 }
@@ -165,7 +188,10 @@ Calls experts_forward(const ExpertBlock& b, const Operation& op) {
     const models::CpuCall products =
         b.experts(models::CpuKernel::kExpertsForwardLoop, models::CpuKernel::kExpertsForwardGrouped,
                   models::CpuKernel::kExpertsForwardFused);
-    calls.push_back(b.with_saved(op, products, 3 * inner + (b.all_to_all ? 0 : hidden)));
+    calls.push_back(b.with_saved(op, products, b.matrices() * inner + (b.all_to_all ? 0 : hidden)));
+    for (const double columns : b.bias_columns()) {
+        calls.push_back(flat_call(models::CpuKernel::kAdd, b.rows * columns));
+    }
     if (b.sorts_arrivals) {
         calls.push_back(b.move_rows(op));
     }
@@ -184,7 +210,7 @@ Calls experts_backward(const ExpertBlock& b, const Operation& op) {
         b.with_saved(op,
                      b.experts(models::CpuKernel::kExpertsBackwardLoop, models::CpuKernel::kExpertsBackwardGrouped,
                                models::CpuKernel::kExpertsBackwardFused),
-                     2 * b.rows * b.z.s.expert_size);
+                     b.z.s.workload.gates() * b.rows * b.z.s.expert_size);
     if (b.all_to_all) {
         return b.sorts_arrivals ? Calls{b.move_rows(op), products, b.move_rows(op)} : Calls{products};
     }
@@ -201,16 +227,20 @@ Calls experts_backward(const ExpertBlock& b, const Operation& op) {
 }
 
 /// Rows and products were kept.
-models::CpuCall experts_weights(const ExpertBlock& b, const Operation& op) {
+Calls experts_weights(const ExpertBlock& b, const Operation& op) {
     models::CpuCall call = b.experts(models::CpuKernel::kExpertsWeightsLoop, models::CpuKernel::kExpertsWeightsGrouped,
                                      models::CpuKernel::kExpertsWeightsGrouped);
     call.cold_bytes *= 2 * b.z.g / b.z.w;
-    return b.with_saved(op, call, b.rows * (b.z.s.h + b.z.s.expert_size));
+    Calls calls{b.with_saved(op, call, b.rows * (b.z.s.h + b.z.s.expert_size))};
+    for (const double columns : b.bias_columns()) {
+        calls.push_back(row_call(models::CpuKernel::kSquareSums, b.rows, columns));
+    }
+    return calls;
 }
 
 Calls expert_computation(const ExpertBlock& b, const Operation& op) {
     return runs_forward(op)                     ? experts_forward(b, op)
-           : op.phase == Phase::kBackwardWeight ? Calls{experts_weights(b, op)}
+           : op.phase == Phase::kBackwardWeight ? experts_weights(b, op)
                                                 : experts_backward(b, op);
 }
 
@@ -272,19 +302,26 @@ void token_return(OperationCalls& calls, const ExpertBlock& b, const Operation& 
 /// Two linear layers around an activation. What they make is kept as in a dense feed-forward.
 Calls shared_expert(const ExpertBlock& b, const Operation& op) {
     const LocalShapes& z = b.z;
-    const double inner = z.s.t * z.shared;
-    const models::CpuCall first = linear_call(z, op, z.s.t, 2 * z.shared, z.s.h);
+    const double inner = z.s.t * z.shared, gates = z.s.workload.gates();
+    const models::CpuCall first = linear_call(z, op, z.s.t, gates * z.shared, z.s.h);
     const models::CpuCall last = linear_call(z, op, z.s.t, z.s.h, z.shared);
     const auto activation = [&](models::CpuKernel kernel) { return row_call(kernel, z.s.t, z.shared); };
+    const auto append = [](Calls calls, const Calls& more) {
+        calls.insert(calls.end(), more.begin(), more.end());
+        return calls;
+    };
     if (runs_forward(op)) {
-        return {b.with_saved(op, first, 2 * inner),
-                b.with_saved(op, activation(models::CpuKernel::kSwigluForward), inner), last};
+        Calls calls = with_bias(z, op, b.with_saved(op, first, gates * inner), z.s.t, gates * z.shared);
+        calls.push_back(b.with_saved(op, activation(models::CpuKernel::kSwigluForward), inner));
+        return append(std::move(calls), with_bias(z, op, last, z.s.t, z.s.h));
     }
     if (op.phase == Phase::kBackwardInput) {
-        return {last, b.with_saved(op, activation(models::CpuKernel::kSwigluBackward), 2 * inner), first};
+        return {last, b.with_saved(op, activation(models::CpuKernel::kSwigluBackward), gates * inner), first};
     }
     const bool sliced = z.s.plan.sequence_parallel && z.s.tp > 1;
-    return {b.with_saved(op, last, inner), with_cold_operands(z, op, first, !z.redone.norm && !sliced, z.s.t * z.s.h)};
+    const models::CpuCall of_first = with_cold_operands(z, op, first, !z.redone.norm && !sliced, z.s.t * z.s.h);
+    return append(with_bias(z, op, b.with_saved(op, last, inner), z.s.t, z.s.h),
+                  with_bias(z, op, of_first, z.s.t, gates * z.shared));
 }
 
 }  // namespace

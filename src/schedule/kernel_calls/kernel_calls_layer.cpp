@@ -33,18 +33,6 @@ models::CpuCall first_linear(const LocalShapes& z, const Operation& op, double o
                               z.s.t * z.s.h);
 }
 
-/// With a bias of `out` elements it is added to every row of the output, and its gradient is a sum over rows, which
-/// takes what a sum along rows takes. The first rank of a tp group adds that of a last linear layer.
-Calls with_bias(const LocalShapes& z, const Operation& op, const models::CpuCall& linear, double out) {
-    Calls calls{linear};
-    if (z.s.workload.biases && runs_forward(op)) {
-        calls.push_back(flat_call(models::CpuKernel::kAdd, z.s.t * out));
-    } else if (z.s.workload.biases && op.phase == Phase::kBackwardWeight) {
-        calls.push_back(row_call(models::CpuKernel::kSquareSums, z.s.t, out));
-    }
-    return calls;
-}
-
 /// The last one, of a kept input.
 models::CpuCall last_linear(const LocalShapes& z, const Operation& op, double in, bool keeps) {
     return with_cold_operands(z, op, linear_call(z, op, z.s.t, z.s.h, in), keeps && op.phase == Phase::kBackwardWeight,
@@ -138,7 +126,7 @@ models::CpuCall token_copy(const LocalShapes& z) { return flat_call(models::CpuK
 /// over sequences; where cp deals sequences out, run by run of positions.
 Calls embedding(const LocalShapes& z, const Operation& op) {
     const double own_rows = z.s.t / z.s.tp;
-    const bool learned = z.s.workload.learned_positions;
+    const bool learned = z.s.workload.learned_positions && op.layer < 0;  // not where a prediction module looks up
     const int cp = z.s.plan.cp;
     const auto parts = static_cast<double>(models::dealt_positions(z.s.workload.sequence_length, cp, 0).size());
     const double runs = cp == 1 ? 1 : z.sequences * parts;
@@ -159,6 +147,35 @@ Calls embedding(const LocalShapes& z, const Operation& op) {
         calls.push_back(runs == 1 ? row_call(models::CpuKernel::kSquareSums, z.sequences, z.sequence * z.s.h)
                                   : row_call(models::CpuKernel::kSquareSums, 1, z.s.t * z.s.h / runs));
         calls.back().repeat = runs;
+    }
+    return calls;
+}
+
+/// The gradient of the state through prediction modules is added to that through the norm: the program's second kernel.
+Calls final_norm(const LocalShapes& z, const Operation& op) {
+    Calls calls = norm_calls(z, op, true);
+    if (!runs_forward(op) && op.kernel_end - op.kernel_begin > 1) {
+        calls.push_back(flat_call(models::CpuKernel::kAdd, z.s.t_norm * z.s.h));
+    }
+    return calls;
+}
+
+/// Two norms side by side, and the projection of both. What is normalised is kept, and so are the norms.
+Calls prediction_input(const LocalShapes& z, const Operation& op) {
+    const double rows = z.s.t_norm;
+    const models::CpuCall product = linear_call(z, op, rows, z.s.h, 2 * z.s.h);
+    if (op.phase == Phase::kBackwardWeight) {
+        return with_bias(z, op, with_cold_operands(z, op, product, !z.redone.norm, rows * 2 * z.s.h), rows, z.s.h);
+    }
+    Calls calls;
+    for (int tensor = 0; tensor < 2; ++tensor) {
+        const Calls norm = norm_calls(z, op, !z.redone.norm);
+        calls.insert(calls.end(), norm.begin(), norm.end());
+    }
+    const Calls projection =
+        with_bias(z, op, with_cold_operands(z, op, product, runs_forward(op), rows * z.s.h), rows, z.s.h);
+    if (op.phase != Phase::kRecompute) {
+        calls.insert(calls.end(), projection.begin(), projection.end());
     }
     return calls;
 }
@@ -187,7 +204,7 @@ bool attention_calls(const LocalShapes& z, const Operation& op, OperationCalls& 
     switch (op.kind) {
         case OpKind::kAttentionNorm: calls.before = norm_calls(z, op, !z.redone.norm); return true;
         case OpKind::kQkvProjection:
-            calls.before = with_bias(z, op, first_linear(z, op, z.qkv, !z.redone.attention), z.qkv);
+            calls.before = with_bias(z, op, first_linear(z, op, z.qkv, !z.redone.attention), z.s.t, z.qkv);
             return true;
         case OpKind::kQkNormSums: calls.before = qk_norm_sums(z, op); return true;
         case OpKind::kQkNorm: calls.before = qk_norm(z, op); return true;
@@ -202,7 +219,7 @@ bool attention_calls(const LocalShapes& z, const Operation& op, OperationCalls& 
         case OpKind::kKeyValueUp: calls.before = key_value_up(z, op); return true;
         case OpKind::kRotaryEmbedding: calls.before = rotations(z, op); return true;
         case OpKind::kAttentionOutput:
-            calls.before = with_bias(z, op, last_linear(z, op, z.attention.value, !z.redone.attention), z.s.h);
+            calls.before = with_bias(z, op, last_linear(z, op, z.attention.value, !z.redone.attention), z.s.t, z.s.h);
             return true;
         default: return false;
     }
@@ -213,12 +230,12 @@ bool feed_forward_calls(const LocalShapes& z, const Operation& op, OperationCall
         case OpKind::kFeedForwardNorm: calls.before = norm_calls(z, op, !z.redone.norm); return true;
         case OpKind::kGateUpProjection:
             calls.before = with_bias(z, op, first_linear(z, op, z.s.workload.gates() * z.inner, !z.redone.expert),
-                                     z.s.workload.gates() * z.inner);
+                                     z.s.t, z.s.workload.gates() * z.inner);
             return true;
         case OpKind::kActivation: calls.before = {activation(z, op)}; return true;
         case OpKind::kDownProjection:
             calls.before =
-                with_bias(z, op, last_linear(z, op, z.inner, !z.redone.expert && !z.redone.activation), z.s.h);
+                with_bias(z, op, last_linear(z, op, z.inner, !z.redone.expert && !z.redone.activation), z.s.t, z.s.h);
             return true;
         case OpKind::kResidualAdd: calls.before = {residual_add(z, op)}; return true;
         default: return false;
@@ -228,7 +245,8 @@ bool feed_forward_calls(const LocalShapes& z, const Operation& op, OperationCall
 bool head_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls) {
     switch (op.kind) {
         case OpKind::kEmbedding: calls.before = embedding(z, op); return true;
-        case OpKind::kFinalNorm: calls.before = norm_calls(z, op, true); return true;
+        case OpKind::kFinalNorm: calls.before = final_norm(z, op); return true;
+        case OpKind::kPredictionInput: calls.before = prediction_input(z, op); return true;
         case OpKind::kLmHead: calls.before = {linear_call(z, op, z.s.t, z.vocabulary, z.s.h)}; return true;
         case OpKind::kCrossEntropy: calls.before = cross_entropy(z, op); return true;
         default: return false;

@@ -31,13 +31,14 @@ Arrays arrays_of(const models::Workload& w, const models::Plan& plan, int stage,
         const LayerRange range = layers_of(w, plan, v);
         for (int layer = range.first; layer < range.last; ++layer) {
             a.dense_tensors += replicated_tensors_per_layer(w, layer);
-            a.expert_tensors += w.is_moe_layer(layer) ? 3.0 * w.num_experts / plan.ep : 0;
+            a.expert_tensors +=
+                w.is_moe_layer(layer) ? (w.gates() + 1.0) * (w.biases ? 2 : 1) * w.num_experts / plan.ep : 0;
         }
     }
     const double copied = is_last ? tied_copy_parameters(w, plan) : 0;
     a.dense_tensors += (is_first ? 1 : 0) + (is_first && w.learned_positions ? 1 : 0) +
-                       (is_last ? norm_tensors(w) : 0) +
-                       (is_last && (!w.tied_embeddings || (with_copy && copied > 0)) ? 1 : 0);
+                       (is_last ? norm_tensors(w) : 0) + (is_last && !w.tied_embeddings ? 1 : 0) +
+                       (with_copy && copied > 0 ? 1 : 0);
     a.dense -= with_copy ? 0 : copied;
     return a;
 }
@@ -120,25 +121,30 @@ std::vector<SummedUnits> units_summed(const LocalShapes& z, const Operation& op)
 /// what makes latents and normalises them, and with sequence parallelism norms of the residual stream.
 std::vector<models::CpuCall> copies_of_summed_tensors(const LocalShapes& z, const Operation& op) {
     const models::Workload& w = z.s.workload;
-    double routers = 0, norms = 0, layers = 0;
+    double routers = 0, norms = 0, layers = 0, predictions = 0;
     for (const SummedUnits& units : units_summed(z, op)) {
         const LayerRange range = layers_of(w, z.s.plan, units.virtual_stage);
         for (int layer = range.first; layer < range.last; ++layer) {
             const int unit = unit_of_layer(range, layer);
             const bool is_summed = unit >= units.first && unit < units.last;
             routers += is_summed && w.is_moe_layer(layer) ? 1 : 0;
-            norms += is_summed ? 2 : 0;
+            norms += is_summed ? (range.predicts(layer) ? 5 : 2) : 0;
             layers += is_summed ? 1 : 0;
+            predictions += is_summed && range.predicts(layer) ? 1 : 0;
         }
-        const bool has_head = units.first == kUnitOfHead && is_last_part(z.s.plan, units.virtual_stage);
+        const bool has_head = units.first <= unit_of_head(range) && is_last_part(z.s.plan, units.virtual_stage);
         norms += has_head ? 1 : 0;
     }
     const double latents = w.attention == models::AttentionKind::kLatent ? layers : 0;
     const double of_queries = w.q_rank > 0 ? latents : 0, kv_latent = w.kv_rank + w.rope_head_size;
     norms *= z.s.plan.sequence_parallel ? norm_tensors(w) : 0;
+    predictions *= z.s.plan.sequence_parallel ? 1 : 0;
     std::vector<models::CpuCall> calls;
     for (const auto& [tensors, elements] : {std::pair{routers, z.all_experts * z.s.h},
+                                            {w.biases ? routers : 0, z.all_experts},
                                             {norms, z.s.h},
+                                            {predictions, 2 * z.s.h * z.s.h},
+                                            {w.biases ? predictions : 0, z.s.h},
                                             {of_queries, w.q_rank * z.s.h},
                                             {of_queries, double(w.q_rank)},
                                             {latents, kv_latent * z.s.h},
@@ -239,6 +245,18 @@ models::CpuCall optimizer_update(const LocalShapes& z) {
     return call;
 }
 
+/// Layers of the stage with experts.
+double routed_layers(const LocalShapes& z) {
+    double layers = 0;
+    for (int chunk = 0; chunk < z.s.plan.virtual_stages; ++chunk) {
+        const LayerRange range = layers_of(z.s.workload, z.s.plan, virtual_stage_of(z.s.plan, chunk, z.stage));
+        for (int layer = range.first; layer < range.last; ++layer) {
+            layers += z.s.workload.is_moe_layer(layer) ? 1 : 0;
+        }
+    }
+    return layers;
+}
+
 }  // namespace
 
 bool step_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls) {
@@ -266,6 +284,11 @@ bool step_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls
         case OpKind::kMirrorParameterExchange: exchange_with_mirror(z, op, calls); return true;
         case OpKind::kGradientNorm: calls.before = {gradient_norm(z)}; return true;
         case OpKind::kOptimizerUpdate: calls.before = {optimizer_update(z)}; return true;
+        case OpKind::kRouterBiasUpdate:  // counts are summed in place
+            if (op.comm == CommKind::kNone) {
+                calls.before = {flat_call(models::CpuKernel::kAdd, routed_layers(z) * z.all_experts)};
+            }
+            return true;
         case OpKind::kGradientEpAllReduce:
         case OpKind::kGradientReduceExperts:
         case OpKind::kGradientReduceDense:

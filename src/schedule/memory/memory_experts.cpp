@@ -28,8 +28,8 @@ void BlockWalk::experts_step(const Operation& op) {
                           : keep_for_weights(kept, (s_.local_experts + 1) * kNumber);
             return work(mask_, s_.loop ? s_.experts * s_.top_k * counted * kNumber : 0);
         case OpKind::kIndexGeneration:
-            keep(kept, (s_.all_to_all ? s_.sent_rows : rows()) * kRowNumber);
-            work(leaving_, s_.all_to_all ? s_.sent_rows * (s_.h * s_.a + kNumber) : 0);
+            keep(kept, (s_.all_to_all ? sent_rows() : rows()) * kRowNumber);
+            work(leaving_, s_.all_to_all ? sent_rows() * (s_.h * s_.a + kNumber) : 0);
             return tally_.release(mask_);
         case OpKind::kExpertComputation: return compute_step();
         default: return return_step(op);
@@ -68,7 +68,7 @@ void BlockWalk::compute_step() {
 
 void BlockWalk::return_step(const Operation& op) {
     if (op.kind == OpKind::kTokenReturn && s_.all_to_all) {
-        keep(keeps_experts(), s_.sent_rows * s_.h * s_.a);
+        keep(keeps_experts(), sent_rows() * s_.h * s_.a);
         return tally_.release(leaving_);
     }
     if (op.kind == OpKind::kOutputReduction && !s_.all_to_all && s_.ep > 1) {
@@ -90,7 +90,7 @@ void BlockWalk::experts_gradient(const Operation& op) {
             if (!s_.all_to_all) {
                 return rows_gradient();
             }
-            work(d_returned_, s_.sent_rows * s_.h * s_.a);
+            work(d_returned_, sent_rows() * s_.h * s_.a);
             work(d_weights_, s_.t_routed * s_.top_k * kReal);
             return sharing && !s_.etp_differs ? void() : tally_.release(gathered_g_);
         case OpKind::kExpertComputation:
@@ -101,7 +101,7 @@ void BlockWalk::experts_gradient(const Operation& op) {
             return tally_.release(d_gate_up_);
         case OpKind::kTokenCommunication:
             if (s_.all_to_all) {
-                return tally_.replace(d_permuted_, kWorkspace, s_.sent_rows * s_.h * s_.a);
+                return tally_.replace(d_permuted_, kWorkspace, sent_rows() * s_.h * s_.a);
             }
             tally_.replace(x_, kWorkspace, s_.t_routed * s_.h * s_.a);
             return tally_.replace(d_weights_, kWorkspace, s_.t_routed * s_.top_k * kReal);

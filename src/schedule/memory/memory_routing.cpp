@@ -2,11 +2,13 @@
 #include "schedule/memory/memory_routing.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <string>
 
 #include "base/error.hpp"
 #include "models/context/dealt_tokens.hpp"
+#include "models/routing.hpp"
 
 namespace auspex::schedule {
 namespace {
@@ -28,23 +30,44 @@ void check_record(const models::RoutingRecord& record, const models::Workload& w
     require("tokens", record.tokens, std::int64_t{layout.global_batch} * workload.sequence_length);
 }
 
-std::vector<std::uint64_t> recorded_rows(const models::RoutingRecord& record, const models::Workload& workload,
-                                         const models::Plan& plan, const models::GridCoordinates& coordinates,
-                                         LayerRange layers, int step, int micro_batch) {
+namespace {
+
+/// Of the tokens that rank `number` of a stage routes in a micro-batch.
+std::vector<std::int64_t> kept_by_expert(const models::RoutingRecord& record, const models::Workload& workload,
+                                         const models::Plan& plan, const models::Layout& grid, int number, int step,
+                                         int moe_layer, int micro_batch) {
+    std::vector<std::int64_t> counts(static_cast<std::size_t>(workload.num_experts), 0);
+    std::int64_t tokens = 0;
+    for (const models::TokenRun& run : routed_tokens(plan, grid, workload.sequence_length, number, micro_batch)) {
+        const std::vector<std::int64_t> more = choices_by_expert(record, step, moe_layer, run.first, run.count);
+        std::ranges::transform(counts, more, counts.begin(), std::plus<>());
+        tokens += run.count;
+    }
+    const double capacity = expert_capacity(workload, static_cast<double>(tokens));
+    for (std::int64_t& count : counts) {
+        count = static_cast<double>(count) > capacity ? static_cast<std::int64_t>(capacity) : count;
+    }
+    return counts;
+}
+
+}  // namespace
+
+std::vector<LayerRows> recorded_rows(const models::RoutingRecord& record, const models::Workload& workload,
+                                     const models::Plan& plan, const models::GridCoordinates& coordinates,
+                                     LayerRange layers, int step, int micro_batch) {
     const int local = workload.num_experts / plan.ep, first = coordinates.ep * local;
     const models::Layout grid = rank_grid(plan, tiles_of(plan));
-    std::vector<std::uint64_t> rows;
+    std::vector<LayerRows> rows;
     for (int layer = layers.first; layer < layers.last; ++layer) {
-        std::int64_t sum = 0;
+        std::int64_t computed = 0, sent = 0;
         for (int ep = 0; workload.is_moe_layer(layer) && ep < plan.ep; ++ep) {
             const int n = number_in_stage(grid, {coordinates.stage, coordinates.dp, ep, coordinates.etp});
-            for (const models::TokenRun& run : routed_tokens(plan, grid, workload.sequence_length, n, micro_batch)) {
-                const std::vector<std::int64_t> by_expert =
-                    choices_by_expert(record, step, layer - workload.first_dense_layers, run.first, run.count);
-                sum = std::accumulate(by_expert.begin() + first, by_expert.begin() + first + local, sum);
-            }
+            const std::vector<std::int64_t> kept =
+                kept_by_expert(record, workload, plan, grid, n, step, layer - workload.first_dense_layers, micro_batch);
+            computed = std::accumulate(kept.begin() + first, kept.begin() + first + local, computed);
+            sent = ep == coordinates.ep ? std::accumulate(kept.begin(), kept.end(), sent) : sent;
         }
-        rows.push_back(static_cast<std::uint64_t>(sum));
+        rows.push_back({static_cast<std::uint64_t>(computed), static_cast<std::uint64_t>(sent)});
     }
     return rows;
 }

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "models/routing_record.hpp"
-#include "schedule/program/program.hpp"
+#include "schedule/memory/memory_sizes.hpp"
 
 namespace auspex::schedule {
 
@@ -12,11 +12,12 @@ namespace auspex::schedule {
 void check_record(const models::RoutingRecord& record, const models::Workload& workload, const models::Plan& plan,
                   const models::Layout& layout);
 
-/// R of each layer of `layers` (0 for dense ones): choices of a micro-batch's tokens, over all data ranks of the ep
-/// group, that fell on the rank's experts, which are N / ep in order.
-[[nodiscard]] std::vector<std::uint64_t> recorded_rows(const models::RoutingRecord& record,
-                                                       const models::Workload& workload, const models::Plan& plan,
-                                                       const models::GridCoordinates& coordinates, LayerRange layers,
-                                                       int step, int micro_batch);
+/// Of each layer of `layers`: choices of a micro-batch's tokens, over all data ranks of the ep group, that fell on the
+/// rank's experts, which are N / ep in order; and those of the rank's own tokens. Of the tokens of one rank no expert
+/// gets more than its capacity.
+[[nodiscard]] std::vector<LayerRows> recorded_rows(const models::RoutingRecord& record,
+                                                   const models::Workload& workload, const models::Plan& plan,
+                                                   const models::GridCoordinates& coordinates, LayerRange layers,
+                                                   int step, int micro_batch);
 
 }  // namespace auspex::schedule

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "models/routing.hpp"
+#include "schedule/program/router_logits.hpp"
 #include "schedule/program/sharding.hpp"
 
 namespace auspex::schedule {
@@ -122,7 +123,7 @@ ChunkSizes chunk_sizes(const models::Workload& workload, const models::Plan& pla
     c.received_back = !c.last ? whole(message_bytes(workload, plan, stack, v)) : 0;
     if (workload.global_aux_loss && (stack.router_logits_travel || stages_of_model(plan) == 1)) {
         const double tokens = static_cast<double>(plan.micro_batch_size) * workload.sequence_length / plan.cp;
-        const int mixture_layers = std::max(0, c.layers.last - workload.first_dense_layers);
+        const int mixture_layers = std::max(0, router_logits_end(workload, plan, v) - workload.first_dense_layers);
         c.router_logits = whole(mixture_layers * tokens * workload.num_experts * plan.weight_bytes);
     }
     c.shards_weights = shards_weights(plan);

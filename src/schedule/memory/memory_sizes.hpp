@@ -7,6 +7,11 @@
 
 namespace auspex::schedule {
 
+/// Rows of a layer: those that the rank's experts compute, and those that leave the rank (0 of a dense layer).
+struct LayerRows {
+    std::uint64_t computed = 0, sent = 0;
+};
+
 /// Elements unless said otherwise; what does not divide is rounded up.
 struct MemorySizes {
     std::uint64_t t = 0;          ///< tokens of a micro-batch on a rank: micro_batch_size * S / cp
@@ -68,7 +73,8 @@ struct ChunkSizes {
     std::uint64_t gradients_from_mirror = 0, parameters_from_mirror = 0;  ///< bytes, where stages are there twice
     bool shards_weights = false;       ///< passes gather them, and release them behind the last that reads them
     bool is_tied = false;              ///< the LM head reads the embedding's table, which the chunk's stage holds
-    std::uint64_t router_logits = 0;   ///< bytes of those of all layers up to the chunk's last; 0 where none are kept
+    std::uint64_t router_logits = 0;   ///< bytes of those of all layers up to the chunk's last, or the last of
+                                       ///< the chunk that takes them over; 0 where none are kept
     std::vector<BucketBytes> buckets;  ///< only of plans that shard gradients
 };
 [[nodiscard]] ChunkSizes chunk_sizes(const models::Workload& workload, const models::Plan& plan,

@@ -61,14 +61,15 @@ std::vector<double> loads_of_stage(const std::vector<ChunkSizes>& chunks, const 
     return sums;
 }
 
-/// Of the rank, in the layers of a chunk.
-std::vector<std::uint64_t> rows_of_chunk(const ChunkSizes& chunk, const models::RoutingLoad& load, std::size_t rank,
-                                         std::uint64_t even_rows) {
-    std::vector<std::uint64_t> rows;
+/// Of the rank, in the layers of a chunk; what leaves it is the same in all.
+std::vector<LayerRows> rows_of_chunk(const ChunkSizes& chunk, const models::RoutingLoad& load, std::size_t rank,
+                                     const MemorySizes& sizes) {
+    std::vector<LayerRows> rows;
     for (int layer = chunk.layers.first; layer < chunk.layers.last; ++layer) {
         const bool has_experts = layer >= chunk.layers.first + chunk.dense_layers;
         const double times = has_experts ? load.by_rank_of(layer)[rank] : 0;
-        rows.push_back(static_cast<std::uint64_t>(std::ceil(static_cast<double>(even_rows) * times)));
+        rows.push_back(
+            {static_cast<std::uint64_t>(std::ceil(static_cast<double>(sizes.rows) * times)), sizes.sent_rows});
     }
     return rows;
 }
@@ -86,14 +87,14 @@ RoleWalk::RoleWalk(const models::Workload& workload, const models::Plan& plan, c
     }
     const std::vector<double> loads = loads_of_stage(chunks, load);
     const auto fullest = static_cast<std::size_t>(std::ranges::max_element(loads) - loads.begin());
-    for (const ChunkSizes& chunk : chunks) {
-        rows.push_back(rows_of_chunk(chunk, load, fullest, sizes.rows));
-    }
     const double sent = static_cast<double>(sizes.sent_rows) * load.kept_of_even();
     sizes.sent_rows = static_cast<std::uint64_t>(std::ceil(sent - kRounding));
+    for (const ChunkSizes& chunk : chunks) {
+        rows.push_back(rows_of_chunk(chunk, load, fullest, sizes));
+    }
 }
 
-BlockMemory RoleWalk::walk(const Block& block, std::span<const std::uint64_t> rows, PassMemory& pass,
+BlockMemory RoleWalk::walk(const Block& block, std::span<const LayerRows> rows, PassMemory& pass,
                            const MemoryProbe& probe) const {
     return BlockWalk(sizes, chunks[static_cast<std::size_t>(block.chunk)], rows, pass).run(program, block, probe);
 }
@@ -111,9 +112,9 @@ void walk_uniform(const RoleWalk& role, const MemoryProbe& probe, const Visit& v
             PassMemory& after_inputs = left[static_cast<std::size_t>(2 * block.chunk + 1)];
             PassMemory pass = block.kind == BlockKind::kBackwardWeight ? after_inputs : after_forward;
             const bool even = role.rows.empty() || block.kind == BlockKind::kOptimizer;
-            effect = role.walk(
-                block, even ? std::span<const std::uint64_t>() : role.rows[static_cast<std::size_t>(block.chunk)], pass,
-                probe);
+            effect =
+                role.walk(block, even ? std::span<const LayerRows>() : role.rows[static_cast<std::size_t>(block.chunk)],
+                          pass, probe);
             if (block.kind == BlockKind::kForward) {
                 after_forward = std::move(pass);
             } else if (block.kind == BlockKind::kBackwardInput) {

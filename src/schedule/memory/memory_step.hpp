@@ -42,16 +42,16 @@ struct RoleWalk {
 
     /// Rows of each chunk's layers, of the rank whose rows in all layers of the stage are most, as the load has it;
     /// empty: those of `sizes` in all.
-    std::vector<std::vector<std::uint64_t>> rows;
+    std::vector<std::vector<LayerRows>> rows;
 
     RoleWalk(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
              const Program& whole, int stage, const models::RoutingLoad& load);
-    [[nodiscard]] BlockMemory walk(const Block& block, std::span<const std::uint64_t> rows, PassMemory& pass,
+    [[nodiscard]] BlockMemory walk(const Block& block, std::span<const LayerRows> rows, PassMemory& pass,
                                    const MemoryProbe& probe) const;
 };
 
 /// Rows of the experts of each layer of a pass.
-using RowsOf = std::function<std::vector<std::uint64_t>(const Block& block, int micro_batch)>;
+using RowsOf = std::function<std::vector<LayerRows>(const Block& block, int micro_batch)>;
 using Visit = std::function<void(const BlockUse& use, const BlockMemory& effect)>;
 
 /// The passes of a step in order. Without rows, which are uniform then, all uses of a block do the same, and each is

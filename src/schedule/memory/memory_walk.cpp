@@ -72,7 +72,7 @@ void MemoryTally::end_operation(std::uint32_t operation) {
     dying_ = {};
 }
 
-BlockWalk::BlockWalk(const MemorySizes& sizes, const ChunkSizes& chunk, std::span<const std::uint64_t> rows,
+BlockWalk::BlockWalk(const MemorySizes& sizes, const ChunkSizes& chunk, std::span<const LayerRows> rows,
                      PassMemory& pass)
     : s_(sizes), chunk_(chunk), rows_(rows), pass_(pass) {}
 
@@ -117,11 +117,11 @@ void BlockWalk::begin_block() {
                                : in_sublayers()         ? sublayer().rest
                                                         : output_,
                                kActivations, value);
-            tally_.make(pass_.router_logits, MemoryLabel::kRouterLogits, chunk_.router_logits);
+            MemoryTally::adopt(pass_.router_logits, MemoryLabel::kRouterLogits, chunk_.router_logits);
         }
     } else if (chunk_.to_own_rank && block_ != BlockKind::kBackwardWeight && block_ != BlockKind::kOptimizer) {
         MemoryTally::adopt(g_, kWorkspace, value);
-        tally_.make(pass_.router_logits, MemoryLabel::kRouterLogits, chunk_.router_logits);
+        MemoryTally::adopt(pass_.router_logits, MemoryLabel::kRouterLogits, chunk_.router_logits);
     }
 }
 
@@ -130,7 +130,7 @@ void BlockWalk::end_block() {
                                 ? chunk_.to_own_rank
                                 : chunk_.from_own_rank && block_ != BlockKind::kBackwardWeight;
     if (hands_over && block_ != BlockKind::kOptimizer) {
-        tally_.release(pass_.router_logits);
+        pass_.router_logits = {};  // the other chunk adopts them
     }
 }
 
@@ -222,7 +222,11 @@ const models::Recompute& BlockWalk::redone() const {
 }
 
 std::uint64_t BlockWalk::rows() const {
-    return rows_.empty() ? s_.rows : rows_[static_cast<std::size_t>(sublayer_ / 2)];
+    return rows_.empty() ? s_.rows : rows_[static_cast<std::size_t>(sublayer_ / 2)].computed;
+}
+
+std::uint64_t BlockWalk::sent_rows() const {
+    return rows_.empty() ? s_.sent_rows : rows_[static_cast<std::size_t>(sublayer_ / 2)].sent;
 }
 
 MemoryLabel BlockWalk::label_of(bool kept) const { return forward() && kept ? kActivations : kWorkspace; }

@@ -97,8 +97,8 @@ class MemoryTally {
 /// Walks one block in the order of its operations.
 class BlockWalk {
  public:
-    /// `rows` has R of each layer of the chunk, MoE or not; empty: sizes.rows for all.
-    BlockWalk(const MemorySizes& sizes, const ChunkSizes& chunk, std::span<const std::uint64_t> rows, PassMemory& pass);
+    /// `rows` has those of each layer of the chunk, MoE or not; empty: those of `sizes` for all.
+    BlockWalk(const MemorySizes& sizes, const ChunkSizes& chunk, std::span<const LayerRows> rows, PassMemory& pass);
     [[nodiscard]] BlockMemory run(const Program& program, const Block& block, const MemoryProbe& probe = {});
 
  private:
@@ -189,13 +189,14 @@ class BlockWalk {
     [[nodiscard]] bool puts_off() const { return block_ == BlockKind::kBackwardInput; }
     [[nodiscard]] SublayerMemory& sublayer() { return pass_.sublayers[static_cast<std::size_t>(sublayer_)]; }
     [[nodiscard]] std::uint64_t rows() const;
+    [[nodiscard]] std::uint64_t sent_rows() const;
     /// What is made again of the current sublayer's layer.
     [[nodiscard]] const models::Recompute& redone() const;
     [[nodiscard]] bool keeps_experts() const { return !redone().expert; }
 
     const MemorySizes& s_;
     const ChunkSizes& chunk_;
-    std::span<const std::uint64_t> rows_;
+    std::span<const LayerRows> rows_;
     PassMemory& pass_;
     MemoryTally tally_;
     BlockKind block_ = BlockKind::kForward;

@@ -58,8 +58,8 @@ std::int64_t kept_bytes(const models::Workload& workload, const models::Plan& pl
     const RoleWalk role(workload, plan, stack, program, stage, load);
     PassMemory between;
     const Block& block = program.blocks[role.role.order.front().block];
-    const std::span<const std::uint64_t> rows =
-        load.is_even() ? std::span<const std::uint64_t>() : role.rows[static_cast<std::size_t>(block.chunk)];
+    const std::span<const LayerRows> rows =
+        load.is_even() ? std::span<const LayerRows>() : role.rows[static_cast<std::size_t>(block.chunk)];
     return sum_of(role.walk(block, rows, between, {}).change);
 }
 

@@ -14,6 +14,10 @@ constexpr auto kGlobalLoss = VerifyModel::kGlobalLoss;
 constexpr auto kShared = VerifyModel::kShared;
 constexpr auto kLatent = VerifyModel::kLatent;
 constexpr auto kGpt = VerifyModel::kGpt;
+constexpr auto kGptExperts = VerifyModel::kGptExperts;
+constexpr auto kWindowed = VerifyModel::kWindowed;
+constexpr auto kPredicting = VerifyModel::kPredicting;
+constexpr auto kCapacity = VerifyModel::kCapacity;
 constexpr const char *kGpipe = "gpipe", *k1f1b = "1f1b", *kInterleaved = "interleaved-1f1b";
 constexpr const char *kZbH1 = "zb-h1", *kZbH2 = "zb-h2", *kZbAuto = "zb-auto", *kZbv = "zbv", *kVHalf = "v-half",
                      *kVMin = "v-min", *kDualPipeV = "dualpipev", *kDualPipe = "dualpipe";
@@ -157,6 +161,17 @@ std::vector<VerifyLayout> make_layouts() {
         {kShared, 1, 2, 1, 2, 2, kWhole, 1, kZbv, kLayer, kSharded, kSent, kGrouped},
         {kLatent, 2, 2, 1, 2, 1, kWhole, 1, kZbH1, kLatentParts, kEpAware, kSent, kFused},
         {kGpt, 2, 1, 2, 1, 1, kSliced, 1, k1f1b, kCore, kSharded, kSent, kGrouped},
+        {kGlobalLoss, 1, 2, 1, 2, 2, kWhole, 1, kZbv, kNothing, kSharded, kSent, kGrouped},
+        {kGlobalLoss, 1, 1, 2, 2, 2, kSliced, 1, kDualPipeV, kAll, kSharded, kSent, kFused},
+        {kGptExperts, 1, 2, 2, 1, 1, kSliced, 1, k1f1b, kNothing, kSharded, kSent, kGrouped},
+        {kGptExperts, 2, 2, 1, 2, 1, kWhole, 1, kZbH1, kExpert, kEpAware, kGathered, kLoop},
+        {kGptExperts, 2, 1, 2, 1, 1, kWhole, 1, k1f1b, kNothing, kFsdp, kSent, kFused},
+        {kPredicting, 1, 2, 2, 2, 1, kSliced, 1, k1f1b, kNothing, kEpAware, kSent, kGrouped},
+        {kPredicting, 2, 1, 1, 2, 2, kWhole, 1, kZbv, kAll, kSharded, kSent, kFused},
+        {kPredicting, 2, 2, 1, 1, 1, kWhole, 2, k1f1b, kNothing, kReplicated, kGathered, kLoop},
+        {kCapacity, 1, 2, 2, 1, 1, kSliced, 1, k1f1b, kNothing, kSharded, kSent, kGrouped},
+        {kCapacity, 2, 2, 1, 2, 1, kWhole, 1, kZbH1, kNothing, kEpAware, kGathered, kLoop},
+        {kWindowed, 2, 1, 2, 2, 1, kSliced, 1, k1f1b, kAttention, kSharded, kSent, kGrouped},
     };
 }
 
@@ -190,6 +205,8 @@ std::vector<VerifyLayout> context_layouts() {
         with_cp({kShared, 4, 1, 2, 1, 1, kSliced, 1, k1f1b, kNothing, kSharded, kSent, kGrouped}, 4, kRing),
         with_cp({kGpt, 2, 1, 2, 2, 1, kWhole, 1, kZbH2, kNothing, kSharded, kSent, kGrouped}, 2, kRing),
         with_cp({kExperts, 4, 2, 1, 1, 1, kWhole, 1, k1f1b, kHalves, kSharded, kGathered, kLoop}, 4, kTwoLevel, 2),
+        with_cp({kWindowed, 2, 1, 1, 1, 1, kWhole, 1, k1f1b, kNothing, kSharded, kSent, kGrouped}, 2, kGather),
+        with_cp({kWindowed, 4, 1, 1, 1, 1, kWhole, 1, k1f1b, kNothing, kSharded, kSent, kGrouped}, 4, kRing),
         with_cp({kDense, 4, 1, 2, 2, 1, kSliced, 1, kZbH1, kNothing, kEpAware, kSent, kGrouped}, 4, kTwoLevel, 2),
     };
 }
@@ -203,6 +220,7 @@ std::vector<VerifyLayout> expert_split_layouts() {
         with_etp({kLatent, 2, 2, 4, 1, 1, kSliced, 1, k1f1b, kNothing, kSharded, kSent, kGrouped}, 2),
         with_etp({kExperts, 1, 4, 2, 2, 1, kSliced, 1, kZbH1, kExpert, kEpAware, kSent, kFused}, 1),
         with_etp({kShared, 2, 2, 1, 2, 1, kWhole, 1, k1f1b, kAll, kSharded, kSent, kLoop}, 2),
+        with_etp({kGptExperts, 1, 2, 2, 1, 1, kWhole, 1, k1f1b, kNothing, kSharded, kSent, kFused}, 4),
         with_etp({kShared, 1, 4, 2, 1, 1, kSliced, 1, k1f1b, kNothing, kReplicated, kGathered, kGrouped}, 1),
         with_cp(with_etp({kExperts, 2, 4, 2, 1, 1, kWhole, 1, k1f1b, kNothing, kSharded, kSent, kGrouped}, 1), 2,
                 "ring"),
@@ -246,7 +264,7 @@ std::string VerifyLayout::choices() const {
         const std::string how = context;
         add(how == "all-gather" ? "keys gathered" : how == "all-to-all" ? "heads exchanged" : how);
     }
-    if (model != VerifyModel::kDense && model != VerifyModel::kGpt) {
+    if (model != VerifyModel::kDense && model != VerifyModel::kGpt && model != VerifyModel::kWindowed) {
         if (ep > 1) {
             add(dispatch == std::string(kGathered) ? "all-gather" : "all-to-all");
         }

@@ -12,7 +12,11 @@ enum class VerifyModel {
     kGlobalLoss,  ///< toy-moe-global: one auxiliary loss over all layers
     kShared,      ///< toy-shared: shared experts, grouped queries, a dense layer in front, tied embeddings
     kLatent,      ///< toy-latent: latent attention, a shared expert, a dense layer in front
-    kGpt          ///< toy-gpt: layer norms, GELU, biases, learned positions, tied embeddings
+    kGpt,         ///< toy-gpt: layer norms, GELU, biases, learned positions, tied embeddings
+    kGptExperts,  ///< toy-gpt-moe: the same with experts, a shared one among them
+    kWindowed,    ///< toy-windowed: every second layer attends to a window
+    kPredicting,  ///< toy-deepseek: toy-latent with a router's bias and a prediction module
+    kCapacity     ///< toy-capacity: toy-moe with room for three quarters of the rows of even routing
 };
 
 /// Sequences of a step, whatever the layout.

@@ -46,6 +46,10 @@ std::string VerifySession::workload_of(VerifyModel model) const {
         case VerifyModel::kShared: return "toy-shared";
         case VerifyModel::kLatent: return "toy-latent";
         case VerifyModel::kGpt: return "toy-gpt";
+        case VerifyModel::kGptExperts: return "toy-gpt-moe";
+        case VerifyModel::kWindowed: return "toy-windowed";
+        case VerifyModel::kPredicting: return "toy-deepseek";
+        case VerifyModel::kCapacity: return "toy-capacity";
     }
     return "";
 }

@@ -87,6 +87,48 @@ TEST(Checkpoint, a_smaller_world_leaves_no_parts_of_a_larger_one) {
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path() + "/checkpoint-0"), {}), 2);
 }
 
+/// No gradient trains them, no optimizer shards them: the first rank of a stage writes those of its layers.
+TEST(Checkpoint, biases_of_routers_come_back_on_every_layout) {
+    models::Workload w = every_tensor_model();
+    w.router_bias = true, w.mtp_layers = 1;
+    const auto bias_of = [](int layer, int expert) {
+        return static_cast<float>(layer) + 0.125F * static_cast<float>(expert);
+    };
+    const auto for_each_bias = [&](exec::Rank<exec::Fp32>& rank, const auto& visit) {
+        for (const exec::Parameter& p : rank.table.balance) {
+            for (int e = 0; e < w.num_experts; ++e) {
+                visit(rank.weights.balance.bias[p.offset + static_cast<std::size_t>(e)], bias_of(p.layer, e));
+            }
+        }
+    };
+    const std::vector<models::Plan> plans{single_plan(), plan_of(1, 2, 2, 2, models::OptimizerSharding::kEpAware),
+                                          plan_of(2, 2, 2, 1, models::OptimizerSharding::kEpAware),
+                                          plan_of(3, 1, 1, 2, models::OptimizerSharding::kSharded)};
+    for (const models::Plan& writer : plans) {
+        const TestFolder folder;
+        on_ranks<exec::Fp32>(run_inputs(w, writer), [&](exec::Rank<exec::Fp32>& rank) {
+            for_each_bias(rank, [](float& found, float value) { found = value; });
+            static_cast<void>(exec::write_checkpoint(rank, {folder.path(), "", 1, 4, {}}));
+            exec::write_model(rank, folder.path() + "/model.safetensors");
+        });
+        const exec::CheckpointInfo info = newest(folder.path(), nullptr, w);
+        for (const models::Plan& reader : plans) {
+            on_ranks<exec::Fp32>(run_inputs(w, reader), [&](exec::Rank<exec::Fp32>& rank) {
+                exec::read_checkpoint(rank, info);
+                for_each_bias(rank, [](float& found, float value) { EXPECT_EQ(std::exchange(found, 0.0F), value); });
+                exec::read_model(rank, folder.path() + "/model.safetensors");
+                for_each_bias(rank, [](float& found, float value) { EXPECT_EQ(found, value); });
+            });
+        }
+    }
+    EXPECT_NE(message_of<InputError>([&] {
+                  const TestFolder folder;
+                  static_cast<void>(write_state<exec::Fp32>(single_plan(), folder.path(), 1));
+                  static_cast<void>(newest(folder.path(), nullptr, w));
+              }).find("router_bias unknown, now true"),
+              std::string::npos);
+}
+
 TEST(Checkpoint, another_workloads_are_neither_read_nor_overwritten) {
     const TestFolder folder;
     const State state = write_state<exec::Fp32>(single_plan(), folder.path(), 40);

@@ -64,21 +64,24 @@ TEST(Rotate, follows_its_arguments_and_not_earlier_calls) {
 
 /// Queries, keys and values of a token in one row, as projected.
 struct Case {
-    std::size_t sequences, sequence, heads, kv_heads, head_size;
+    std::size_t sequences, sequence, heads, kv_heads, head_size, window = 0;
 
     [[nodiscard]] std::size_t q_width() const { return heads * head_size; }
     [[nodiscard]] std::size_t kv_width() const { return kv_heads * head_size; }
     [[nodiscard]] std::size_t row() const { return q_width() + 2 * kv_width(); }
     [[nodiscard]] std::size_t tokens() const { return sequences * sequence; }
     [[nodiscard]] AttentionSizes sizes() const {
-        return {sequences, sequence, heads, kv_heads, head_size, row(), row(), row(), row()};
+        AttentionSizes of{sequences, sequence, heads, kv_heads, head_size, row(), row(), row(), row()};
+        of.window = window;
+        return of;
     }
     [[nodiscard]] Numbers qkv() const { return random_numbers(tokens() * row(), 4); }
     [[nodiscard]] Numbers d_output() const { return random_numbers(tokens() * q_width(), 5); }
 };
 
-constexpr Case kCases[] = {{1, 1, 1, 1, 2}, {2, 5, 4, 2, 4}, {1, 70, 2, 1, 4}, {2, 64, 1, 1, 2}};
-constexpr Case kLarge{2, 150, 6, 2, 32};
+constexpr Case kCases[] = {{1, 1, 1, 1, 2},     {2, 5, 4, 2, 4},     {1, 70, 2, 1, 4},    {2, 64, 1, 1, 2},
+                           {1, 70, 2, 1, 4, 5}, {2, 65, 1, 1, 2, 1}, {1, 70, 2, 2, 2, 66}};
+constexpr Case kLarge{2, 150, 6, 2, 32}, kLargeWindow{2, 150, 6, 2, 32, 40};
 
 template <typename V>
 struct Forward {
@@ -115,7 +118,8 @@ NaiveRow naive_row(const Case& c, const Numbers& qkv, std::size_t token, std::si
     const std::size_t first = token - token % c.sequence, kv_head = head * c.kv_heads / c.heads;
     Numbers output(c.head_size, 0);
     double sum = 0;
-    for (std::size_t other = first; other <= token; ++other) {
+    const std::size_t seen = c.window == 0 ? c.sequence : c.window;
+    for (std::size_t other = std::max(first + seen, token + 1) - seen; other <= token; ++other) {
         const double* const q = &qkv[token * c.row() + head * c.head_size];
         const double* const k = &qkv[other * c.row() + c.q_width() + kv_head * c.head_size];
         double score = 0;
@@ -160,9 +164,11 @@ TEST(Attention, equals_the_softmax_formula) {
     for (const Case& c : kCases) {
         expect_naive<double>(c, 1e-14, 1e-13);
     }
-    expect_naive<double>(kLarge, 1e-14, 1e-13);
-    expect_naive<float>(kLarge, 1e-6, 1e-5);
-    expect_naive<Bf16>(kLarge, 5e-3, 1e-5);
+    for (const Case& c : {kLarge, kLargeWindow}) {
+        expect_naive<double>(c, 1e-14, 1e-13);
+        expect_naive<float>(c, 1e-6, 1e-5);
+        expect_naive<Bf16>(c, 5e-3, 1e-5);
+    }
 }
 
 TEST(Attention, large_scores_do_not_overflow) {
@@ -188,6 +194,19 @@ TEST(Attention, later_tokens_do_not_matter) {
     }
 }
 
+TEST(Attention, tokens_behind_the_window_do_not_matter) {
+    const Case c{1, 130, 2, 2, 8, 30};
+    std::vector<float> qkv = as<float>(c.qkv());
+    const std::vector<float> before = forward(c, qkv).output;
+    for (const std::size_t position : {1U, 34U, 63U, 64U, 98U}) {  // the last that sees it: position + 29
+        std::fill_n(qkv.begin(), (position + 1) * c.row(), 3.0F);
+        const std::vector<float> after = forward(c, qkv).output;
+        const auto from = static_cast<std::ptrdiff_t>((position + 30) * c.q_width());
+        EXPECT_TRUE(std::equal(before.begin() + from, before.end(), after.begin() + from))
+            << "bits change behind position " << position;
+    }
+}
+
 TEST(Attention, sequences_do_not_meet) {
     const Case two{2, 70, 2, 1, 8}, one{1, 70, 2, 1, 8};
     const std::vector<float> qkv = as<float>(two.qkv());
@@ -205,9 +224,11 @@ TEST(Attention, gradient_equals_differences) {
 }
 
 TEST(Attention, gradients_of_all_formats_agree) {
-    const Numbers exact = backward<double>(kLarge);
-    EXPECT_LE(relative_error(backward<float>(kLarge), exact), kFloatError);
-    EXPECT_LE(relative_error(backward<Bf16>(kLarge), exact), kBf16Error);
+    for (const Case& c : {kLarge, kLargeWindow}) {
+        const Numbers exact = backward<double>(c);
+        EXPECT_LE(relative_error(backward<float>(c), exact), kFloatError);
+        EXPECT_LE(relative_error(backward<Bf16>(c), exact), kBf16Error);
+    }
 }
 
 }  // namespace

@@ -105,5 +105,22 @@ TEST(CrossEntropyKernel, large_logits_do_not_overflow) {
     }
 }
 
+/// On two ranks that split the vocabulary: parts join to a loss of 0.
+TEST(CrossEntropy, of_a_row_without_a_target_is_nothing) {
+    constexpr std::size_t kOwn = 5;
+    const std::int32_t targets[] = {kNoToken};
+    double parts[2][3];
+    for (const std::int32_t rank : {0, 1}) {
+        Numbers logits = random_numbers(kOwn, 31 + static_cast<std::uint64_t>(rank));
+        cross_entropy_parts(1, kOwn, logits.data(), targets, rank * static_cast<std::int32_t>(kOwn), parts[rank]);
+        cross_entropy_backward(1, kOwn, logits.data(), targets, rank * static_cast<std::int32_t>(kOwn), parts[rank],
+                               2.0);
+        EXPECT_EQ(logits, Numbers(kOwn, 0.0));
+    }
+    EXPECT_EQ(cross_entropy_sum(1, parts[0]), 0);
+    EXPECT_EQ(parts[1][1], 0);
+    EXPECT_EQ(parts[1][0], parts[0][0]);
+}
+
 }  // namespace
 }  // namespace auspex::exec

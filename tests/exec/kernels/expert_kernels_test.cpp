@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <numbers>
+
 #include "kernel_fixture.hpp"
 
 namespace auspex::exec {
@@ -17,7 +19,10 @@ constexpr models::ExpertKernels kWays[] = {models::ExpertKernels::kLoop, models:
 struct Sizes {
     std::size_t tokens = 9, top_k = 2, all_experts = 6, first = 1, experts = 4, hidden = 5, inner = 3;
     [[nodiscard]] std::size_t slots() const { return tokens * top_k; }
-    [[nodiscard]] std::size_t stride() const { return 3 * inner * hidden + 2; }  // a gap, to see that it is kept
+    std::size_t gates = 2, bias_begin = 0, bias_width = 0;
+    [[nodiscard]] std::size_t width() const { return gates * inner; }
+    /// With a gap, to see that it is kept.
+    [[nodiscard]] std::size_t stride() const { return (width() + inner) * hidden + width() + bias_width + 2; }
 };
 
 /// Different experts for each token; expert 2 is never chosen.
@@ -58,7 +63,9 @@ struct Pass {
         return {s.tokens,       s.top_k,         static_cast<std::int64_t>(s.first), s.experts, choices.data(),
                 offsets.data(), row_slots.data()};
     }
-    [[nodiscard]] ExpertShape shape() const { return {s.experts, s.hidden, s.inner, s.stride(), offsets.data()}; }
+    [[nodiscard]] ExpertShape shape() const {
+        return {s.experts, s.hidden, s.inner, s.stride(), offsets.data(), s.gates, s.bias_begin, s.bias_width};
+    }
 
     void index(models::ExpertKernels kernels) {
         if (kernels != models::ExpertKernels::kLoop) {
@@ -76,7 +83,7 @@ struct Pass {
     void forward(models::ExpertKernels kernels, const std::vector<V>& x, const std::vector<V>& parameters,
                  const std::vector<R>& weights) {
         permuted.resize(rows() * s.hidden), outputs.resize(rows() * s.hidden);
-        gate_up.resize(rows() * 2 * s.inner), product.resize(rows() * s.inner), y.resize(s.tokens * s.hidden);
+        gate_up.resize(rows() * s.width()), product.resize(rows() * s.inner), y.resize(s.tokens * s.hidden);
         expert_forward<V>(kernels, shape(), parameters.data(),
                           {x.data(), assignment().tokens_of_rows(), permuted.data(), gate_up.data(), product.data(),
                            outputs.data(), nullptr});
@@ -85,7 +92,7 @@ struct Pass {
     void backward(models::ExpertKernels kernels, const std::vector<V>& parameters, const std::vector<R>& weights,
                   const std::vector<V>& dy) {
         d_rows.resize(rows() * s.hidden), d_permuted.resize(rows() * s.hidden), d_product.resize(rows() * s.inner);
-        d_gate_up.resize(rows() * 2 * s.inner), dx.resize(y.size()), d_weights.resize(s.slots());
+        d_gate_up.resize(rows() * s.width()), dx.resize(y.size()), d_weights.resize(s.slots());
         gradients.resize(parameters.size());
         const Assignment of = assignment();
         ExpertBackward<V> back;
@@ -122,7 +129,27 @@ struct Inputs {
     }
 };
 
-/// y[token] = sum over its choices on this rank of weight * W_down (silu(W_gate x) * W_up x).
+/// Without biases, and of experts with biases where the rank adds a part of those of the last layer.
+Sizes plain_sizes(std::size_t gates, bool biased) {
+    Sizes s;
+    s.gates = gates;
+    s.bias_begin = biased ? 1 : 0, s.bias_width = biased ? 3 : 0;
+    return s;
+}
+std::vector<Sizes> all_sizes() {
+    return {plain_sizes(2, false), plain_sizes(2, true), plain_sizes(1, false), plain_sizes(1, true)};
+}
+
+double activated(const Sizes& s, const std::vector<double>& made, std::size_t i) {
+    const double x = made[i];
+    if (s.gates == 2) {
+        return x / (1 + std::exp(-x)) * made[s.inner + i];
+    }
+    return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+}
+
+/// y[token] = sum over its choices on this rank of weight * (W_down (silu(W_gate x + b) * (W_up x + b)) + b), or with
+/// gelu(W_up x + b) in the middle.
 Numbers plain_sum(const Inputs& in, const std::vector<std::int64_t>& choices) {
     const Sizes& s = in.s;
     Numbers y(s.tokens * s.hidden, 0.0);
@@ -133,16 +160,21 @@ Numbers plain_sum(const Inputs& in, const std::vector<std::int64_t>& choices) {
         }
         const double* w = in.parameters.data() + static_cast<std::size_t>(expert) * s.stride();
         const double* x = in.x.data() + slot / s.top_k * s.hidden;
-        for (std::size_t i = 0; i < s.inner; ++i) {
-            double gate = 0, up = 0;
+        const double *const down = w + s.width() * s.hidden, *const biases = down + s.inner * s.hidden;
+        std::vector<double> made(s.width());
+        for (std::size_t i = 0; i < s.width(); ++i) {
+            made[i] = s.bias_width > 0 ? biases[i] : 0;
             for (std::size_t c = 0; c < s.hidden; ++c) {
-                gate += w[i * s.hidden + c] * x[c];
-                up += w[(s.inner + i) * s.hidden + c] * x[c];
+                made[i] += w[i * s.hidden + c] * x[c];
             }
-            const double product = gate / (1 + std::exp(-gate)) * up;
+        }
+        double* const sum = y.data() + slot / s.top_k * s.hidden;
+        for (std::size_t i = 0; i < s.bias_width; ++i) {
+            sum[s.bias_begin + i] += in.weights[slot] * biases[s.width() + i];
+        }
+        for (std::size_t i = 0; i < s.inner; ++i) {
             for (std::size_t c = 0; c < s.hidden; ++c) {
-                y[slot / s.top_k * s.hidden + c] +=
-                    in.weights[slot] * w[2 * s.inner * s.hidden + c * s.inner + i] * product;
+                sum[c] += in.weights[slot] * down[c * s.inner + i] * activated(s, made, i);
             }
         }
     }
@@ -167,17 +199,21 @@ TEST(RowsOfExperts, are_sorted_by_expert_then_slot_whichever_way_they_are_found)
 }
 
 TEST(Experts, add_up_what_each_choice_contributes) {
-    const Inputs in{Sizes{}};
-    for (const models::ExpertKernels kernels : kWays) {
-        const auto pass = in.run<double, double>(kernels);
-        EXPECT_LT(relative_error(pass.y, plain_sum(in, pass.choices)), 1e-14) << to_string(kernels);
+    for (const Sizes& sizes : all_sizes()) {
+        const Inputs in{sizes};
+        for (const models::ExpertKernels kernels : kWays) {
+            const auto pass = in.run<double, double>(kernels);
+            EXPECT_LT(relative_error(pass.y, plain_sum(in, pass.choices)), 1e-14) << to_string(kernels);
+        }
     }
 }
 
 TEST(Experts, give_the_same_three_ways) {
     Sizes large;  // blocks of rows, more than the fused kernels take at once
     large.tokens = 2500, large.hidden = 40, large.inner = 17;
-    for (const Sizes& sizes : {Sizes{}, large}) {
+    std::vector<Sizes> all = all_sizes();
+    all.push_back(large);
+    for (const Sizes& sizes : all) {
         const Inputs in{sizes};
         const auto loop = in.run<double, double>(models::ExpertKernels::kLoop);
         for (const models::ExpertKernels kernels : {models::ExpertKernels::kGrouped, models::ExpertKernels::kFused}) {
@@ -190,8 +226,8 @@ TEST(Experts, give_the_same_three_ways) {
     }
 }
 
-TEST(Experts, have_their_gradients) {
-    const Inputs in{Sizes{}};
+void expect_gradients(const Sizes& sizes) {
+    const Inputs in{sizes};
     for (const models::ExpertKernels kernels : kWays) {
         const auto pass = in.run<double, double>(kernels);
         const auto gradient_of = [&](Numbers Inputs::*input) {
@@ -210,9 +246,15 @@ TEST(Experts, have_their_gradients) {
     }
 }
 
+TEST(Experts, have_their_gradients) {
+    for (const Sizes& sizes : all_sizes()) {
+        expect_gradients(sizes);
+    }
+}
+
 template <typename V>
-void expect_near_double(double tolerance) {
-    const Inputs in{Sizes{}};
+void expect_near_double(const Sizes& sizes, double tolerance) {
+    const Inputs in{sizes};
     const auto exact = in.run<double, double>(models::ExpertKernels::kFused);
     for (const models::ExpertKernels kernels : kWays) {
         const auto pass = in.run<V, float>(kernels);
@@ -224,8 +266,10 @@ void expect_near_double(double tolerance) {
 }
 
 TEST(Experts, are_near_double_in_float_and_bfloat16) {
-    expect_near_double<float>(kFloatError);
-    expect_near_double<Bf16>(kBf16Error);
+    for (const Sizes& sizes : all_sizes()) {
+        expect_near_double<float>(sizes, kFloatError);
+        expect_near_double<Bf16>(sizes, kBf16Error);
+    }
 }
 
 /// Rows that come in some order and go back in it, with the experts' order in between.

@@ -24,16 +24,22 @@ std::uint32_t row_of(std::size_t position) {
     return static_cast<std::uint32_t>(position % kParts * kPart + position / kParts);
 }
 
+/// Keys that a query sees at most where there is a window.
+constexpr std::size_t kWindow = 7;
+
 /// All queries to the keys of some parts.
 AttendedRows attended(const std::vector<std::size_t>& parts) {
     AttendedRows rows;
+    std::vector<std::uint32_t> keys_before(1, 0);  // by position
     rows.next_queries = rows.next_keys = kSequence;
     for (std::size_t position = 0; position < kSequence; ++position) {
         if (std::ranges::find(parts, position % kParts) != parts.end()) {
             rows.keys.push_back(row_of(position));
         }
+        keys_before.push_back(static_cast<std::uint32_t>(rows.keys.size()));
         rows.queries.push_back(row_of(position));
-        rows.visible.push_back(static_cast<std::uint32_t>(rows.keys.size()));
+        rows.visible.push_back(keys_before.back());
+        rows.passed.push_back(keys_before[std::max(position + 1, kWindow) - kWindow]);
     }
     return rows;
 }
@@ -57,10 +63,10 @@ struct Attended {
 };
 
 template <typename V>
-Attended<V> attend(const std::vector<V>& qkv, const AttendedRows* rows) {
+Attended<V> attend(const std::vector<V>& qkv, const AttendedRows* rows, std::size_t window = 0) {
     Attended<V> result;
     AttentionSizes sizes = whole_sizes();
-    sizes.rows = rows;
+    sizes.rows = rows, sizes.window = window;
     attention_forward(sizes, qkv.data(), qkv.data() + kOut, qkv.data() + kOut + kKvHeads * kWidth, result.output.data(),
                       result.lse.data());
     return result;
@@ -68,10 +74,10 @@ Attended<V> attend(const std::vector<V>& qkv, const AttendedRows* rows) {
 
 /// Part after part, each merged with those before.
 template <typename V>
-Attended<V> attend_in_parts(const std::vector<V>& qkv, const std::vector<AttendedRows>& parts) {
-    Attended<V> sum = attend(qkv, &parts.front());
+Attended<V> attend_in_parts(const std::vector<V>& qkv, const std::vector<AttendedRows>& parts, std::size_t window = 0) {
+    Attended<V> sum = attend(qkv, &parts.front(), window);
     for (std::size_t i = 1; i < parts.size(); ++i) {
-        const Attended<V> more = attend(qkv, &parts[i]);
+        const Attended<V> more = attend(qkv, &parts[i], window);
         merge_attention(kTokens * kHeads, kWidth, more.output.data(), more.lse.data(), sum.output.data(),
                         sum.lse.data());
     }
@@ -80,13 +86,13 @@ Attended<V> attend_in_parts(const std::vector<V>& qkv, const std::vector<Attende
 
 template <typename V>
 Numbers gradient_in_parts(const std::vector<V>& qkv, const std::vector<V>& d_output,
-                          const std::vector<AttendedRows>& parts) {
-    const Attended<V> all = attend_in_parts(qkv, parts);
+                          const std::vector<AttendedRows>& parts, std::size_t window = 0) {
+    const Attended<V> all = attend_in_parts(qkv, parts, window);
     std::vector<V> d_qkv(qkv.size(), stored<V>(0.0));
     std::vector<RealOf<V>> delta(kTokens * kHeads);
     for (const AttendedRows& part : parts) {
         AttentionSizes sizes = whole_sizes();
-        sizes.rows = &part, sizes.adds = &part != &parts.front();
+        sizes.rows = &part, sizes.window = window, sizes.adds = &part != &parts.front();
         const std::size_t k = kOut, v = kOut + kKvHeads * kWidth;
         attention_backward(sizes, qkv.data(), qkv.data() + k, qkv.data() + v, all.output.data(), all.lse.data(),
                            d_output.data(), delta.data(), d_qkv.data(), d_qkv.data() + k, d_qkv.data() + v);
@@ -106,21 +112,23 @@ TEST(PartialAttention, rows_in_another_order_give_the_same) {
 }
 
 template <typename V>
-void expect_parts_are_the_whole(double tolerance) {
+void expect_parts_are_the_whole(double tolerance, std::size_t window) {
     // Queries that see none of a part's keys are among them: position 0 is in part 0 alone.
     std::vector<AttendedRows> parts = own_then_others();
     std::swap(parts[0], parts[1]);
-    const Attended<V> found = attend_in_parts(dealt(as<V>(qkv()), kRow), parts);
-    const Attended<double> whole = attend<double>(qkv(), nullptr);
+    const Attended<V> found = attend_in_parts(dealt(as<V>(qkv()), kRow), parts, window);
+    const Attended<double> whole = attend<double>(qkv(), nullptr, window);
     EXPECT_LE(relative_error(numbers_of(found.output), dealt(whole.output, kOut)), tolerance);
     const std::vector<double> lse(found.lse.begin(), found.lse.end());
     EXPECT_LE(relative_error(lse, dealt(whole.lse, kHeads)), 1e-5);
 }
 
 TEST(PartialAttention, parts_merged_are_attention_to_all_keys) {
-    expect_parts_are_the_whole<double>(1e-14);
-    expect_parts_are_the_whole<float>(2e-6);
-    expect_parts_are_the_whole<Bf16>(2e-2);
+    for (const std::size_t window : {std::size_t{0}, kWindow}) {
+        expect_parts_are_the_whole<double>(1e-14, window);
+        expect_parts_are_the_whole<float>(2e-6, window);
+        expect_parts_are_the_whole<Bf16>(2e-2, window);
+    }
 }
 
 TEST(PartialAttention, a_query_that_sees_nothing_has_no_output) {
@@ -139,8 +147,11 @@ TEST(PartialAttention, gradients_of_parts_add_up_to_differences) {
     std::vector<AttendedRows> parts = own_then_others();
     std::swap(parts[0], parts[1]);
     const Numbers x = dealt(qkv(), kRow);
-    const auto loss = [&](const Numbers& at) { return dot(attend_in_parts(at, parts).output, d_output()); };
-    EXPECT_LE(relative_error(gradient_in_parts(x, d_output(), parts), differences(loss, x)), kDifferenceError);
+    for (const std::size_t window : {std::size_t{0}, kWindow}) {
+        const auto loss = [&](const Numbers& at) { return dot(attend_in_parts(at, parts, window).output, d_output()); };
+        EXPECT_LE(relative_error(gradient_in_parts(x, d_output(), parts, window), differences(loss, x)),
+                  kDifferenceError);
+    }
 }
 
 TEST(PartialAttention, gradients_of_all_formats_agree) {

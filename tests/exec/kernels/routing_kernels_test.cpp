@@ -34,6 +34,14 @@ TEST(RouterChoices, are_the_largest_in_falling_order_and_ties_go_to_the_lower_nu
     EXPECT_EQ(choices_of({0.2, 0.1, 0.5, 0.2, 0.6, 0.1, 0.1, 0.2}, 4, 1), (Choices{2, 0}));
 }
 
+TEST(RouterChoices, with_a_bias_are_the_largest_sums) {
+    const Numbers probabilities{0.1, 0.4, 0.2, 0.3, 0.7, 0.1, 0.1, 0.1};
+    const float bias[] = {0.25F, -0.5F, 0, 0};
+    std::vector<std::int64_t> choices(4);
+    choose_experts(2, 4, 2, probabilities.data(), choices.data(), bias);
+    EXPECT_EQ(choices, (std::vector<std::int64_t>{0, 3, 0, 2}));  // 0.35, -0.1, 0.2, 0.3; 0.95, -0.4, 0.1, 0.1
+}
+
 TEST(RouterChoices, of_no_number_are_experts_that_exist_and_differ) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     for (const std::int64_t choice : choices_of({nan, 0.5, nan, 0.2}, 4, 4)) {
@@ -41,6 +49,17 @@ TEST(RouterChoices, of_no_number_are_experts_that_exist_and_differ) {
     }
     const std::vector<std::int64_t> choices = choices_of({nan, nan, nan}, 3, 2);
     EXPECT_NE(choices[0], choices[1]);
+}
+
+/// Three of expert 1, of which it takes two: the last of them is dropped, and known.
+TEST(RouterChoices, beyond_an_experts_capacity_are_dropped_in_order) {
+    std::vector<std::int64_t> choices{1, 0, 2, 1, 1, 2};
+    drop_choices(3, 3, 2, 2, choices.data());
+    EXPECT_EQ(choices, (std::vector<std::int64_t>{1, 0, 2, 1, ~std::int64_t{1}, 2}));
+    EXPECT_EQ(chosen(choices[4]), 1);
+    std::vector<std::int64_t> counts(3);
+    count_choices(6, choices.data(), counts.data());
+    EXPECT_EQ(counts, (std::vector<std::int64_t>{1, 3, 2}));  // what balances are made of
 }
 
 TEST(RouterSoftmax, sums_to_one_and_has_its_gradient) {

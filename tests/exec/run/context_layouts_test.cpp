@@ -53,6 +53,18 @@ TEST(ContextLayouts, keys_of_one_head_go_to_all_that_have_queries_for_it) {
     }
 }
 
+TEST(ContextLayouts, windows_of_some_layers) {
+    for (const models::Workload& plain : {with_parts(dense_model()), latent(with_parts(dense_model()), 6)}) {
+        models::Workload w = windowed(plain);
+        for (const models::Plan& plan : context_plans()) {
+            for (const int window : {1, 3, 5, 15}) {
+                w.window = window;
+                expect_same_step(w, plan);
+            }
+        }
+    }
+}
+
 TEST(ContextLayouts, latents) {
     for (const int q_rank : {0, 6}) {
         const models::Workload w = latent(with_parts(dense_model()), q_rank);

@@ -139,6 +139,51 @@ TEST(DenseGradients, of_latent_attention) {
     }
 }
 
+TEST(DenseGradients, of_attention_to_a_window) {
+    for (const models::Workload& w : {windowed(dense_model()), windowed(latent(dense_model(), 6))}) {
+        check_gradients(w, single_plan());
+        check_gradients(w, recomputing_plan());
+    }
+}
+
+/// A window as long as the sequence is none; a shorter one changes the loss.
+TEST(DenseGradients, of_windows_that_reach_everything) {
+    models::Workload w = dense_model();
+    const double whole = one_step<Fp64>(run_inputs(w, single_plan())).loss.cross_entropy;
+    w.windowed_layers = w.layers, w.window = w.sequence_length;
+    EXPECT_EQ(one_step<Fp64>(run_inputs(w, single_plan())).loss.cross_entropy, whole);
+    w.window = w.sequence_length - 1;
+    EXPECT_NE(one_step<Fp64>(run_inputs(w, single_plan())).loss.cross_entropy, whole);
+}
+
+TEST(DenseGradients, of_prediction_modules) {
+    for (const int modules : {1, 2}) {
+        models::Workload tied = dense_model();
+        tied.tied_embeddings = true;
+        models::Workload gpt = gpt_model();
+        gpt.learned_positions = false;
+        for (const models::Workload& w : {predicting(dense_model(), modules), predicting(tied, modules),
+                                          predicting(gpt, modules), predicting(latent(dense_model(), 6), modules)}) {
+            check_gradients(w, single_plan());
+            check_gradients(w, recomputing_plan());
+        }
+    }
+    expect_near_double<Fp32>(predicting(dense_model(), 2), 1e-5);
+    expect_near_double<Bf16Precision>(predicting(dense_model(), 2), 0.05);
+}
+
+/// Of weights that are zero every token is as likely: ln V a token. A module behind d others has no target for the last
+/// d + 1 tokens of a sequence.
+TEST(DenseGradients, modules_have_the_loss_of_the_tokens_that_they_predict) {
+    models::Training training = still_training();
+    training.initial_deviation = 0, training.prediction_loss = 0.5;
+    const models::Workload w = predicting(dense_model(), 2);
+    const LossParts loss = one_step<Fp64>(run_inputs(w, single_plan(), training)).loss;
+    const double each = std::log(w.vocab_size), all = w.sequence_length;
+    EXPECT_NEAR(loss.cross_entropy, each, 1e-12);
+    EXPECT_NEAR(loss.auxiliary, 0.5 / 2 * each * ((all - 1) / all + (all - 2) / all), 1e-12);
+}
+
 // Tokens are dealt to experts by a fixed pattern: choices do not change with a weight, and the loss is smooth.
 
 TEST(MixtureGradients, are_those_of_the_loss) {
@@ -169,6 +214,62 @@ TEST(MixtureGradients, with_shared_experts) {
     check_gradients(w, recomputing_plan());
     expect_near_double<Fp32>(w, 1e-5);
     expect_near_double<Bf16Precision>(w, 0.05);
+}
+
+TEST(MixtureGradients, with_gelu_and_biases) {
+    models::Workload w = gpt_mixture_model();
+    w.learned_positions = false;  // else the gradient of a key's bias is nothing but rounding
+    for (const int shared : {0, 2}) {
+        w.shared_experts = shared;
+        for (const models::FeedForward feed_forward : {models::FeedForward::kGelu, models::FeedForward::kSwiGlu}) {
+            w.feed_forward = feed_forward;
+            models::Plan plan = single_plan();
+            for (const models::ExpertKernels kernels :
+                 {models::ExpertKernels::kLoop, models::ExpertKernels::kGrouped, models::ExpertKernels::kFused}) {
+                plan.expert_kernels = kernels;
+                check_gradients(w, plan);
+            }
+            check_gradients(w, recomputing_plan());
+            expect_near_double<Fp32>(w, 1e-4);  // biases near 1 leave scores little of their own: digits are lost
+        }
+    }
+}
+
+/// Tokens that experts have no room for have no part in their outputs, and none in the gradients of their weights.
+TEST(MixtureGradients, with_choices_dropped) {
+    models::Training training = still_training();
+    for (const bool normalize : {false, true}) {
+        training.normalize_top_k = normalize;
+        models::Workload w = mixture_model();
+        w.capacity_factor = 1;
+        models::Plan plan = recomputing_plan();
+        for (const models::ExpertKernels kernels :
+             {models::ExpertKernels::kLoop, models::ExpertKernels::kGrouped, models::ExpertKernels::kFused}) {
+            plan.expert_kernels = kernels;
+            const RunInputs run = run_inputs(w, plan, training);
+            const models::RoutingRecord record = uneven_record(run);
+            double dropped = 0;
+            run_in_process(run.layout, [&](Communicator& communicator) {
+                TestRank<Fp64> test(run, communicator);
+                test.routing = {RoutingMode::kReplayed, &record, nullptr};
+                check_all_tensors(test);
+                dropped = test.rank.loss.cross_entropy;
+            });
+            w.capacity_factor = 0;
+            const StepResult all = one_step<Fp64>(run_inputs(w, plan, training), [&](TestRank<Fp64>& test) {
+                test.routing = {RoutingMode::kReplayed, &record, nullptr};
+            });
+            EXPECT_GT(std::abs(all.loss.cross_entropy - dropped), 1e-4);
+            w.capacity_factor = 1;
+        }
+    }
+}
+
+TEST(MixtureGradients, of_prediction_modules_with_experts) {
+    models::Workload w = predicting(mixture_model(), 1);
+    w.shared_experts = 1;
+    check_gradients(w, single_plan());
+    check_gradients(w, recomputing_plan());
 }
 
 TEST(MixtureGradients, with_weights_of_choices_that_sum_to_one) {

@@ -145,12 +145,29 @@ TEST(MixtureLayouts, ep_with_every_optimizer) {
     }
 }
 
+/// Of the tokens of one rank: as many wherever a rank routes whole micro-batches of one size.
+TEST(MixtureLayouts, experts_without_room_for_all) {
+    models::Workload w = mixture_model();
+    for (const double factor : {0.5, 1.0}) {
+        w.capacity_factor = factor;
+        for (const int ep : {1, 2, 4}) {
+            models::Plan plan = split_plan(ep == 2);
+            plan.ep = ep;
+            for_each_expert_choice(plan, [&](const models::Plan& p) { expect_same_step(w, p); });
+        }
+        models::Workload four = deep(w);
+        models::Plan plan = pipeline_plan(models::ScheduleKind::kZbv);
+        plan.ep = 2;
+        for_each_expert_choice(plan, [&](const models::Plan& p) { expect_same_step(four, p); });
+    }
+}
+
 TEST(MixtureLayouts, logits_of_all_layers_travel_to_the_last_stage_and_their_gradients_back) {
     models::Workload w = deep(mixture_model());
     w.global_aux_loss = true;
     w.first_dense_layers = 1, w.intermediate_size = 12;
-    for (const models::ScheduleKind schedule :
-         {models::ScheduleKind::kGpipe, models::ScheduleKind::k1f1b, models::ScheduleKind::kInterleaved1f1b}) {
+    for (const models::ScheduleKind schedule : models::kScheduleKinds) {
+        SCOPED_TRACE(to_string(schedule));
         models::Plan plan = pipeline_plan(schedule);
         plan.routing.kind = models::RoutingDistribution::kLearned;
         expect_same_step(w, plan);

@@ -115,7 +115,8 @@ void share_sequences(Rng& rng, models::Workload& w, models::Plan& p) {
     constexpr Kind kKinds[] = {Kind::kAllGather, Kind::kRing, Kind::kAllToAll, Kind::kTwoLevel};
     p.context = kKinds[rng.below(4)];
     const bool too_few_heads = p.context == Kind::kAllToAll && p.cp * p.tp > w.heads;
-    p.context = too_few_heads || (p.context == Kind::kTwoLevel && p.cp == 2) ? Kind::kRing : p.context;
+    const bool keeps_heads = p.recompute.latent_up && p.context != Kind::kAllGather;  // as plans have to
+    p.context = too_few_heads || keeps_heads || (p.context == Kind::kTwoLevel && p.cp == 2) ? Kind::kRing : p.context;
     p.context_all_to_all = p.context == Kind::kTwoLevel ? 2 : 1;
     p.dp *= p.cp;
     w.sequence_length = 16;
@@ -145,6 +146,7 @@ void split_experts(Rng& rng, models::Workload& w, models::Plan& p) {
 models::Workload random_model(Rng& rng, bool mixture) {
     models::Workload w = mixture ? mixture_model() : dense_model();
     w.layers = 4;
+    w.window = rng.below(3) == 0 ? 5 : 0, w.windowed_layers = w.window > 0 ? 2 : 0;
     w.qk_norm = rng.below(2) == 1;
     w.vocab_size = rng.below(2) == 1 ? 20 : 100;
     w.tied_embeddings = rng.below(3) == 0;
@@ -153,17 +155,19 @@ models::Workload random_model(Rng& rng, bool mixture) {
         w.intermediate_size = w.first_dense_layers > 0 ? 12 : 0;
         w.global_aux_loss = rng.below(2) == 1;
         w.shared_experts = static_cast<int>(rng.below(3));
+        constexpr double kFactors[] = {0, 0, 0.5, 1};
+        w.capacity_factor = kFactors[rng.below(4)];
+        w.router_bias = !w.global_aux_loss && rng.below(2) == 1;
     }
-    if (!mixture) {
-        w.feed_forward = rng.below(2) == 1 ? models::FeedForward::kGelu : models::FeedForward::kSwiGlu;
-        w.biases = rng.below(3) == 0, w.learned_positions = rng.below(3) == 0;
-    }
+    w.feed_forward = rng.below(2) == 1 ? models::FeedForward::kGelu : models::FeedForward::kSwiGlu;
+    w.biases = rng.below(3) == 0, w.learned_positions = rng.below(3) == 0;
     if (!w.qk_norm && rng.below(2) == 1) {
         w.norm = models::NormKind::kLayer;
     }
     if (!w.biases && w.norm == models::NormKind::kRms && rng.below(3) == 0) {
         w = latent(w, rng.below(2) == 1 ? 6 : 0);
     }
+    w.mtp_layers = !w.global_aux_loss && rng.below(3) == 0 ? 1 + static_cast<int>(rng.below(2)) : 0;
     return w;
 }
 
@@ -173,8 +177,8 @@ void check_random_runs(bool mixture) {
         Rng rng(seed);
         models::Workload w = random_model(rng, mixture);
         models::Plan p = random_plan(rng, w, mixture);
-        w.global_aux_loss = w.global_aux_loss && (!is_v_shaped(p.schedule) || has_stages_twice(p.schedule));
         w.tied_embeddings = w.tied_embeddings && (p.pp == 1 || !shards_gradients(p.optimizer));
+        w.mtp_layers = shards_gradients(p.optimizer) || p.overlap_dp ? 0 : w.mtp_layers;
         const bool uneven = mixture && rng.below(2) == 1;
         Rng others = rng;  // leaves what is drawn behind as it was
         share_sequences(others, w, p);

@@ -76,6 +76,19 @@ TEST(GptLayouts, tp_splits_biases_but_those_of_its_sums) {
 
 TEST(GptLayouts, pp_in_every_order) { expect_same_step_in_every_order(deep(gpt_model())); }
 
+TEST(GptLayouts, experts_with_gelu_and_biases_over_tp_and_ep) {
+    models::Workload w = gpt_mixture_model();
+    expect_same_step_over_tp_and_ep(w);
+    w.shared_experts = 1, w.feed_forward = models::FeedForward::kSwiGlu;
+    expect_same_step_over_tp_and_ep(w);
+}
+
+TEST(GptLayouts, experts_with_gelu_and_biases_in_every_order) {
+    models::Workload w = deep(gpt_mixture_model());
+    w.first_dense_layers = 1, w.intermediate_size = 12, w.shared_experts = 1;
+    expect_same_step_in_every_order(w);
+}
+
 TEST(GptLayouts, layer_norms_of_experts) {
     models::Workload w = shared_model();
     w.norm = models::NormKind::kLayer;
@@ -98,6 +111,52 @@ TEST(TiedLayouts, every_optimizer_shards_the_table_of_either_end_its_own_way) {
         plan.pp = 3, plan.dp = 2, plan.optimizer = optimizer;
         expect_same_step(w, plan);
         plan.tp = plan.etp = 1, plan.ep = 2;
+        expect_same_step(w, plan);
+    }
+}
+
+models::Workload untied_or_tied(bool tied, int modules) {
+    models::Workload w = predicting(deep(dense_model()), modules);
+    w.tied_embeddings = tied;
+    return w;
+}
+
+TEST(PredictionLayouts, tp_splits_their_table_and_slices_their_tokens) {
+    for (const bool tied : {false, true}) {
+        for (const int modules : {1, 2}) {
+            const models::Workload w = untied_or_tied(tied, modules);
+            for (const bool sequence_parallel : {false, true}) {
+                expect_same_step(w, split_plan(sequence_parallel));
+                expect_same_step(w, recomputed(split_plan(sequence_parallel)));
+            }
+        }
+    }
+    models::Workload w = predicting(gpt_model(), 1);
+    expect_same_step(w, split_plan(true));
+    w = predicting(mixture_model(), 2);
+    w.shared_experts = 1, w.router_bias = true;
+    expect_same_step_over_tp_and_ep(w);
+}
+
+TEST(PredictionLayouts, pp_has_the_embedding_a_second_time_in_every_order) {
+    for (const bool tied : {false, true}) {
+        expect_same_step_in_every_order(untied_or_tied(tied, 2));
+    }
+    models::Workload w = predicting(deep(latent(shared_model(), 6)), 1);
+    w.first_dense_layers = 1, w.intermediate_size = 12;
+    expect_same_step_in_every_order(w);
+}
+
+TEST(PredictionLayouts, dp_with_every_optimizer_and_cp) {
+    for (const models::OptimizerSharding optimizer :
+         {models::OptimizerSharding::kReplicated, models::OptimizerSharding::kSharded,
+          models::OptimizerSharding::kEpAware}) {
+        models::Plan plan = split_plan(true);
+        plan.pp = 2, plan.dp = 2, plan.optimizer = optimizer;
+        expect_same_step(untied_or_tied(false, 1), plan);
+        plan.cp = 2, plan.context = models::ContextParallel::kRing;
+        models::Workload w = untied_or_tied(true, 2);
+        w.sequence_length = 16;
         expect_same_step(w, plan);
     }
 }

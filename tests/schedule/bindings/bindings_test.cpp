@@ -76,10 +76,20 @@ TEST(Bindings, models_that_have_no_kernels) {
         change(w);
         return findings(w, single_plan());
     };
-    expect_line(with([](models::Workload& w) { w.biases = true; }),
-                "operation expert_computation: biases of experts are not bound");
-    expect_line(with([](models::Workload& w) { w.feed_forward = models::FeedForward::kGelu; }),
-                "operation expert_computation: experts with GELU are not bound, with SwiGLU they are");
+    EXPECT_EQ(with([](models::Workload& w) { w.biases = true, w.feed_forward = models::FeedForward::kGelu; }),
+              std::vector<std::string>{});
+    EXPECT_EQ(with([](models::Workload& w) { w.capacity_factor = 1; }), std::vector<std::string>{});
+    expect_line(with([](models::Workload& w) { w.capacity_factor = 1, w.pad_to_capacity = true; }),
+                "operation index_generation: rows that fill experts up to their capacity (pad_to_capacity) are not "
+                "bound");
+    EXPECT_EQ(with([](models::Workload& w) { w.router_bias = true, w.mtp_layers = 2; }), std::vector<std::string>{});
+    expect_line(with([](models::Workload& w) { w.mtp_layers = 1, w.global_aux_loss = true; }),
+                "operation prediction_input: multi-token prediction (mtp_layers) "
+                "beside a global auxiliary loss is not "
+                "bound");
+    expect_line(with([](models::Workload& w) { w.router_bias = w.global_aux_loss = true; }),
+                "operation router_bias_update: balancing by a bias of the router beside a global auxiliary loss is not "
+                "bound");
     expect_line(with([](models::Workload& w) { w.qk_norm = true, w.norm = models::NormKind::kLayer; }),
                 "operation qk_norm: queries and keys are normalised by RMS norms only");
     expect_line(with([](models::Workload& w) { w.head_size = 15; }),
@@ -150,6 +160,12 @@ TEST(Bindings, sequences_and_experts_that_are_split_as_no_call_does_it) {
                 "operation shared_expert: etp 4 with tp 2 and shared experts beside rows that are sent is not bound");
     plan.recompute.expert = true;
     EXPECT_EQ(findings(w, plan), std::vector<std::string>{});
+    w = mixture_model(), w.biases = true, w.hidden_size = 63;
+    plan = single_plan();
+    plan.etp = 2, plan.etp_given = true;
+    expect_line(findings(w, plan),
+                "operation expert_computation: hidden_size 63 is not divisible by etp 2, which splits the biases of "
+                "experts");
     // Choices of 8 tokens in a row, a part from one end of a sequence of 64 on four ranks.
     w = mixture_model(), w.num_experts = 6;
     plan = single_plan();

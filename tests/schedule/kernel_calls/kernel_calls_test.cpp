@@ -67,7 +67,8 @@ models::Plan moe_plan(models::Dispatch dispatch, models::ExpertKernels kernels, 
 /// All ways that the trainer can run the toy models.
 std::vector<Made> all_ways() {
     std::vector<Made> ways;
-    for (const char* model : {"toy-dense", "toy-moe", "toy-moe-global", "toy-shared", "toy-latent", "toy-gpt"}) {
+    for (const char* model : {"toy-dense", "toy-moe", "toy-moe-global", "toy-shared", "toy-latent", "toy-gpt",
+                              "toy-gpt-moe", "toy-windowed", "toy-deepseek", "toy-capacity"}) {
         const bool dense = workload(model).num_experts == 0;
         for (const models::ExpertKernels kernels :
              {models::ExpertKernels::kLoop, models::ExpertKernels::kGrouped, models::ExpertKernels::kFused}) {

@@ -4,7 +4,6 @@
 #include <map>
 
 #include "../plan_fixture.hpp"
-#include "schedule/bindings/bindings.hpp"
 #include "schedule/memory/memory.hpp"
 #include "schedule/program/gradient_buckets.hpp"
 #include "schedule/program/program.hpp"
@@ -262,20 +261,6 @@ TEST(Capacity, memory_of_uneven_layers_is_that_of_the_rank_with_most_rows_in_all
                  alike = label_of(with({{0.9, 0.1}, {0.9, 0.1}}), 0, "activations");
     EXPECT_NEAR(elsewhere, even, 2e-3 * even);  // rows are whole
     EXPECT_GT(alike, 1.05 * even);
-}
-
-TEST(Bindings, name_what_the_trainer_does_not_run_of_predictions_biases_and_capacity) {
-    const auto finds = [](const char* word, auto&& change) {
-        const Case c = toy_case("toy-moe", "toy-ep2-dp2", [&](Case& drawn) { change(drawn.workload); });
-        const std::vector<std::string> lines = unbound_operations(
-            c.workload, c.plan, c.stack, build_program(c.workload, c.plan, c.stack, layout_of(c.plan)));
-        return std::ranges::any_of(lines,
-                                   [&](const std::string& line) { return line.find(word) != std::string::npos; });
-    };
-    EXPECT_TRUE(finds("mtp_layers", [](models::Workload& w) { w.mtp_layers = 1; }));
-    EXPECT_TRUE(finds("router_bias", [](models::Workload& w) { w.router_bias = true; }));
-    EXPECT_TRUE(finds("capacity_factor", [](models::Workload& w) { w.capacity_factor = 1; }));
-    EXPECT_FALSE(finds("mtp_layers", [](models::Workload&) {}));
 }
 
 }  // namespace

@@ -78,11 +78,11 @@ TEST(CpuSearch, no_bound_is_above_the_step) {
 TEST(CpuSearch, has_no_plan_that_the_trainer_does_not_run) {
     models::Inputs inputs = small_inputs();
     EXPECT_FALSE(search_plans(inputs, small_request(), {}).best.empty());
-    inputs.workload.window = 8, inputs.workload.windowed_layers = inputs.workload.layers;
+    inputs.workload.qk_norm = true, inputs.workload.norm = models::NormKind::kLayer;
     const SearchResult none = search_plans(inputs, small_request(), {});
     EXPECT_EQ(none.space, 0u);
     EXPECT_TRUE(none.rejected.contains(
-        "the trainer does not run it: operation attention: attention over a window is not bound"));
+        "the trainer does not run it: operation qk_norm: queries and keys are normalised by RMS norms only"));
 }
 
 TEST(CpuSearch, has_of_optimizers_those_that_the_trainer_runs_whatever_is_overlapped) {

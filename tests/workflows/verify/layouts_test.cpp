@@ -22,7 +22,9 @@ models::Workload workload_of(VerifyModel model) {
     static const std::map<VerifyModel, std::string> kNames{
         {VerifyModel::kExperts, "toy-moe"},           {VerifyModel::kDense, "toy-dense"},
         {VerifyModel::kGlobalLoss, "toy-moe-global"}, {VerifyModel::kShared, "toy-shared"},
-        {VerifyModel::kLatent, "toy-latent"},         {VerifyModel::kGpt, "toy-gpt"}};
+        {VerifyModel::kLatent, "toy-latent"},         {VerifyModel::kGpt, "toy-gpt"},
+        {VerifyModel::kGptExperts, "toy-gpt-moe"},    {VerifyModel::kWindowed, "toy-windowed"},
+        {VerifyModel::kPredicting, "toy-deepseek"},   {VerifyModel::kCapacity, "toy-capacity"}};
     return models::load_workload(JsonDocument::load(kRoot + "/workloads/" + kNames.at(model) + ".json"));
 }
 
@@ -39,7 +41,7 @@ TEST(VerifyLayouts, no_two_train_the_same_model_in_the_same_way) {
         const std::string all = std::to_string(static_cast<int>(layout.model)) + layout.plan_text("\"uniform\"");
         EXPECT_TRUE(seen.insert(all).second) << layout.grid() << ": " << layout.choices();
     }
-    EXPECT_EQ(seen.size(), 136U);  // as docs/training.md says
+    EXPECT_EQ(seen.size(), 150U);  // as docs/training.md says
 }
 
 TEST(VerifyLayouts, each_kind_of_parallelism_is_there_alone_and_all_are_there_together) {
@@ -50,8 +52,10 @@ TEST(VerifyLayouts, each_kind_of_parallelism_is_there_alone_and_all_are_there_to
     EXPECT_TRUE(any([](const L& l) { return l.pp > 1 && l.dp * l.ep * l.tp == 1; }));
     EXPECT_TRUE(any([](const L& l) { return l.dp > 1 && l.ep > 1 && l.tp > 1 && l.pp > 1; }));
     EXPECT_TRUE(any([](const L& l) { return l.virtual_stages > 1; }));
-    for (const VerifyModel model : {VerifyModel::kExperts, VerifyModel::kDense, VerifyModel::kGlobalLoss,
-                                    VerifyModel::kShared, VerifyModel::kLatent, VerifyModel::kGpt}) {
+    for (const VerifyModel model :
+         {VerifyModel::kExperts, VerifyModel::kDense, VerifyModel::kGlobalLoss, VerifyModel::kShared,
+          VerifyModel::kLatent, VerifyModel::kGpt, VerifyModel::kGptExperts, VerifyModel::kWindowed,
+          VerifyModel::kPredicting, VerifyModel::kCapacity}) {
         EXPECT_TRUE(any([&](const L& l) { return l.model == model; }));
     }
 }

@@ -1,0 +1,58 @@
+/// @file Training steps on one H100, predicted from kernels that were measured on one, none of them in a training run
+/// (one-h100-steps.json, machines/measurements/h100-sxm.csv).
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <string>
+
+#include "published_cases.hpp"
+#include "sim/predict/predict.hpp"
+
+namespace auspex {
+namespace {
+
+using namespace testing_published;
+
+double predicted_s(const JsonValue& root, const JsonValue& row) {
+    models::Inputs inputs = inputs_of(root, "llama2-7b", "llama2-7b");
+    models::Workload& w = inputs.workload;
+    w.layers = integer(row, "layers"), w.hidden_size = integer(row, "hidden_size");
+    w.heads = integer(row, "heads"), w.kv_heads = integer(row, "kv_heads");
+    w.head_size = w.value_head_size = w.hidden_size / w.heads;
+    w.intermediate_size = integer(row, "intermediate_size"), w.vocab_size = integer(row, "vocab_size");
+    w.sequence_length = integer(row, "sequence_length");
+    inputs.plan = models::Plan{};
+    inputs.plan.dp = 1;
+    inputs.plan.optimizer = models::OptimizerSharding::kReplicated;
+    inputs.plan.micro_batch_size = integer(row, "micro_batch_size");
+    inputs.plan.recompute.layer = row.at("how").as_string() == "checkpointed";
+    return predict::predict(inputs, testing_steps::plain_options(1)).prediction.step_time_s;
+}
+
+// Where the host issues a step in less than the device takes for it, compiled layers take what their kernels say.
+// Where the host is the slower, predictions are too short, for this stack has no host.
+TEST(OneH100, takes_what_its_kernels_say_where_the_host_does_not_hold_it_up) {
+    const JsonDocument document = testing_plans::document("tests/published", "one-h100-steps");
+    const JsonValue root = document.root();
+    int by_device = 0, by_host = 0;
+    for (const JsonValue& row : root.at("rows").elements()) {
+        const double measured_s = 1e-3 * number(row, "step_ms"), predicted = predicted_s(root, row);
+        const std::string what = row.at("model").as_string() + ", " + std::to_string(integer(row, "sequence_length")) +
+                                 " x " + std::to_string(integer(row, "micro_batch_size")) + ", " +
+                                 row.at("how").as_string();
+        std::printf("%-32s measured %6.1f ms, predicted %6.1f ms, %+5.1f %%\n", what.c_str(), 1e3 * measured_s,
+                    1e3 * predicted, 100 * (predicted / measured_s - 1));
+        if (number(row, "issue_ms") > 0.85e3 * predicted) {
+            EXPECT_LT(predicted, measured_s) << what;
+            ++by_host;
+        } else if (row.at("how").as_string() != "eager") {
+            EXPECT_NEAR(predicted / measured_s, 1, number(root, "within")) << what;
+            ++by_device;
+        }
+    }
+    EXPECT_GE(by_device, 7);
+    EXPECT_GE(by_host, 3);
+}
+
+}  // namespace
+}  // namespace auspex

@@ -123,9 +123,9 @@ TEST(MergePairs, are_there_only_where_communication_of_experts_overlaps) {
         p.overlap_ep = false;
         EXPECT_FALSE(pairs_passes(p));
         p.overlap_ep = true;
-        EXPECT_EQ(pairs_passes(p),
-                  kind == models::ScheduleKind::kDualPipeV || kind == models::ScheduleKind::kDualPipe ||
-                      kind == models::ScheduleKind::kInterleaved1f1b);
+        EXPECT_EQ(pairs_passes(p), kind == models::ScheduleKind::kDualPipeV ||
+                                       kind == models::ScheduleKind::kDualPipe ||
+                                       kind == models::ScheduleKind::kInterleaved1f1b);
     }
     p.schedule = models::ScheduleKind::kInterleaved1f1b;
     models::Plan alone = p;

@@ -214,8 +214,9 @@ TEST_F(Cli, predict_prints_the_documented_keys) {
         EXPECT_TRUE(root.find(key)) << key;
     }
     double sum = 0;
-    for (const char* key : {"useful_compute", "recompute", "bubble", "exposed_tp", "exposed_ep", "exposed_dp",
-                            "exposed_pp", "exposed_cp", "exposed_host", "optimizer", "imbalance", "jitter", "waiting"}) {
+    for (const char* key :
+         {"useful_compute", "recompute", "bubble", "exposed_tp", "exposed_ep", "exposed_dp", "exposed_pp", "exposed_cp",
+          "exposed_host", "optimizer", "imbalance", "jitter", "waiting"}) {
         sum += root.at("losses").at(key).as_number(0, 1e6);
     }
     const double step = root.at("step_time_s").as_number(0, 1e6);

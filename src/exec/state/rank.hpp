@@ -59,7 +59,8 @@ struct Rank {
     const RunInputs* run = nullptr;
     Communicator* communicator = nullptr;
     Arena* arena = nullptr;
-    std::unique_ptr<Arena> host = std::make_unique<Arena>();  ///< what stands for the host's memory, of offloaded layers
+    std::unique_ptr<Arena> host =
+        std::make_unique<Arena>();  ///< what stands for the host's memory, of offloaded layers
     RankCoordinates coordinates;
     RankShapes shapes;
     ContextPlace context;

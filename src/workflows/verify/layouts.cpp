@@ -169,7 +169,7 @@ std::vector<VerifyLayout> make_layouts() {
         {kPredicting, 1, 2, 2, 2, 1, kSliced, 1, k1f1b, kNothing, kEpAware, kSent, kGrouped},
         {kPredicting, 2, 1, 1, 2, 2, kWhole, 1, kZbv, kAll, kSharded, kSent, kFused},
         {kPredicting, 2, 2, 1, 1, 1, kWhole, 2, k1f1b, kNothing, kReplicated, kGathered, kLoop},
-        {kCapacity, 1, 2, 2, 1, 1, kSliced, 1, k1f1b, kNothing, kSharded, kSent, kGrouped},
+        {kCapacity, 1, 2, 2, 1, 1, kSliced, 1, k1f1b, kNothing, kSharded, kGathered, kGrouped},
         {kCapacity, 2, 2, 1, 2, 1, kWhole, 1, kZbH1, kNothing, kEpAware, kGathered, kLoop},
         {kWindowed, 2, 1, 2, 2, 1, kSliced, 1, k1f1b, kAttention, kSharded, kSent, kGrouped},
     };

@@ -16,7 +16,8 @@ enum class VerifyModel {
     kGptExperts,  ///< toy-gpt-moe: the same with experts, a shared one among them
     kWindowed,    ///< toy-windowed: every second layer attends to a window
     kPredicting,  ///< toy-deepseek: toy-latent with a router's bias and a prediction module
-    kCapacity     ///< toy-capacity: toy-moe with room for three quarters of the rows of even routing
+    kCapacity  ///< toy-capacity: toy-moe with room for three quarters of the rows of even routing; gathered, as what is
+               ///< sent depends on choices where some are dropped
 };
 
 /// Sequences of a step, whatever the layout.

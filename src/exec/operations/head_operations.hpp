@@ -3,7 +3,7 @@
 #include "exec/kernels/cross_entropy.hpp"
 #include "exec/operations/global_balance.hpp"
 #include "exec/state/rank.hpp"
-#include "schedule/program/router_logits.hpp"
+#include "schedule/memory/router_logits.hpp"
 
 namespace auspex::exec {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "models/routing.hpp"
-#include "schedule/program/router_logits.hpp"
+#include "schedule/memory/router_logits.hpp"
 #include "schedule/program/sharding.hpp"
 
 namespace auspex::schedule {

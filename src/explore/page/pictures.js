@@ -86,7 +86,7 @@ auspexExplore.showStep = (found, state) => {
     showBars(byId("losses"), step.losses.map((loss, i) => [loss.name, loss.words, loss.seconds,
         seconds(loss.seconds) + ", " + percent(loss.seconds / step.step_time_s), "l" + i, loss.meaning]), longest);
     const labels = step.memory.by_label, largest = Math.max(...labels.map(label => label.bytes));
-    showBars(byId("memory"), labels.map((label, i) => [label.name, label.name, label.bytes, bytes(label.bytes), "l" + i % 12]), largest);
+    showBars(byId("memory"), labels.map((label, i) => [label.name, label.name, label.bytes, bytes(label.bytes), "l" + i % 13]), largest);
     byId("memory-says").textContent = "On the fullest stage, at its peak: " + step.memory.verdict + ".";
     const notes = byId("notes");
     notes.textContent = "";

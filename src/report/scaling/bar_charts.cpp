@@ -17,6 +17,7 @@ namespace {
 /// Beyond this ratio of longest to shortest bar the short ones could not be read: all are drawn as shares.
 constexpr double kReadableRatio = 4;
 constexpr double kTextHeight = 14;
+static_assert(kColorCount >= schedule::kLossCount, "a colour for each loss");
 
 struct Segment {
     double value = 0;

@@ -160,7 +160,8 @@ TEST(KernelCalls, causal_attention_has_half_of_all_scores_twice_forward_and_as_o
                 return;
             }
             const models::CpuCall& call = calls.before.front();
-            const double forward = 2 * call.groups * call.rows * call.rows * call.depth;
+            const double keys = mean_keys(made.c.workload) / (call.rows / 2.0);  // of those of a causal sequence
+            const double forward = 2 * call.groups * call.rows * call.rows * call.depth * keys;
             EXPECT_DOUBLE_EQ(made.program.kernels_of(op).front().flop,
                              forward * (op.phase == Phase::kBackwardInput ? 2 : 1));
         });
@@ -180,7 +181,9 @@ TEST(KernelCalls, every_operation_that_computes_has_calls_and_their_sizes_are_fi
                                    OpKind::kParameterGatherDense};
     for (const Made& made : all_ways()) {
         made.for_each([&](int, const Operation& op, const OperationCalls& calls) {
-            EXPECT_EQ(calls.before.empty() && calls.after.empty(), without.contains(op.kind)) << to_string(op.kind);
+            const bool sums_counts = op.kind == OpKind::kRouterBiasUpdate && op.comm != CommKind::kNone;  // in place
+            EXPECT_EQ(calls.before.empty() && calls.after.empty(), without.contains(op.kind) || sums_counts)
+                << to_string(op.kind);
             for (const auto* list : {&calls.before, &calls.after}) {
                 for (const models::CpuCall& call : *list) {
                     for (const double size : {call.rows, call.columns, call.depth, call.groups, call.repeat}) {

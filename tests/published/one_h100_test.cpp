@@ -17,7 +17,8 @@ double predicted_s(const JsonValue& root, const JsonValue& row) {
     models::Inputs inputs = inputs_of(root, "llama2-7b", "llama2-7b");
     const JsonValue kernels = root.at("kernels");
     models::Tile& tile = inputs.machine.tile;
-    tile.gemm_bf16_flop_per_s = number(kernels, "gemm_bf16"), tile.gemm_ceiling = number(kernels, "gemm_ceiling");
+    tile.gemm_bf16_flop_per_s = 1e12 * number(kernels, "gemm_bf16_tflops"),
+    tile.gemm_ceiling = number(kernels, "gemm_ceiling");
     tile.gemm_half_depth = number(kernels, "gemm_half_depth");
     tile.memory_efficiency = number(kernels, "memory_efficiency");
     tile.attention_efficiency = number(kernels, "attention_efficiency");

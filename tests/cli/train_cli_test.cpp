@@ -65,9 +65,9 @@ TEST_F(TrainCli, what_cannot_be_run_is_refused_before_it_starts) {
     expect_refused(kToy + data_ + "--set workload.sequence_length=32", {"--data", "64", "32"});
     expect_refused(kToy + data_ + "--set workload.vocab_size=64", {"--data", "vocabulary", "64"});
     expect_refused("train --workload toy-moe --plan nope --steps 1 " + data_, {"--plan nope", "toy-pp2-ep2"});
-    expect_refused(
-        kToy + data_ + "--set workload.window=8 --set workload.windowed_layers=1",
-        {"the trainer does not run this: operation attention", "(auspex program --check-executor lists all)"});
+    expect_refused(kToy + data_ + "--set plan.dispatch=hierarchical-alltoall",
+                   {"the trainer does not run this: operation token_communication",
+                    "(auspex program --check-executor lists all)"});
     expect_refused(kToy + data_ + "--set machine.node=1", {"machine", "stack, workload, plan"});
 }
 

@@ -39,7 +39,7 @@ class TableBuilder {
         table_.dense.back().is_copy = w_.tied_embeddings;
         if (table_.lookup == LayerSlots::kNone && w_.tied_embeddings) {
             table_.lookup = table_.lm_head;
-        } else if (table_.lookup == LayerSlots::kNone && w_.mtp_layers > 0) {
+        } else if (schedule::tied_copy_parameters(w_, plan_) > 0 && w_.mtp_layers > 0) {
             table_.lookup = dense("model.embed_tokens.weight", {w_.vocab_size, w_.hidden_size}, 0);
             table_.dense.back().is_copy = true;
         }

@@ -350,6 +350,8 @@ def schedule(
     micro_batches: int | None = None,
     virtual_stages: int | None = None,
     overlap: Mapping[str, Count] | str | None = None,
+    in_flight: int | None = None,
+    kept_for_weights: float | None = None,
     svg: Path_ | None = None,
     csv: Path_ | None = None,
 ) -> PipelineSchedule:

@@ -33,7 +33,11 @@ double predicted_s(const JsonValue& root, const JsonValue& row) {
     inputs.plan.optimizer = models::OptimizerSharding::kReplicated;
     inputs.plan.micro_batch_size = integer(row, "micro_batch_size");
     inputs.plan.recompute.layer = row.at("how").as_string() == "checkpointed";
-    return predict::predict(inputs, testing_steps::plain_options(1)).prediction.step_time_s;
+    const double step_s = predict::predict(inputs, testing_steps::plain_options(1)).prediction.step_time_s;
+    // A plan's states are three of 4 bytes: 28 bytes move a parameter. There everything was bf16: 14, and 4 for
+    // clipping.
+    const double spared_bytes = 10 * count_parameters(w).total();
+    return step_s - spared_bytes / (tile.hbm_bytes_per_s * tile.memory_efficiency);
 }
 
 // Where the host issues a step in less than the device takes for it, compiled layers take what their kernels say.
@@ -49,7 +53,7 @@ TEST(OneH100, takes_what_its_kernels_say_where_the_host_does_not_hold_it_up) {
                                  row.at("how").as_string();
         std::printf("%-32s measured %6.1f ms, predicted %6.1f ms, %+5.1f %%\n", what.c_str(), 1e3 * measured_s,
                     1e3 * predicted, 100 * (predicted / measured_s - 1));
-        if (number(row, "issue_ms") > 0.85e3 * predicted) {
+        if (number(row, "issue_ms") > 0.85 * number(row, "step_ms")) {
             EXPECT_LT(predicted, measured_s) << what;
             ++by_host;
         } else if (row.at("how").as_string() != "eager") {
@@ -57,7 +61,7 @@ TEST(OneH100, takes_what_its_kernels_say_where_the_host_does_not_hold_it_up) {
             ++by_device;
         }
     }
-    EXPECT_GE(by_device, 7);
+    EXPECT_GE(by_device, 9);
     EXPECT_GE(by_host, 3);
 }
 

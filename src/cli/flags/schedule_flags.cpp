@@ -96,7 +96,7 @@ void store_schedule_flag(Options& options, Flag flag, const std::string& text) {
         case Flag::kPairTimes: store_times("overlap", to.times, text, {{"F&B", &PassTimeFlags::pair_s}}); break;
         case Flag::kInFlight: to.in_flight = parse_whole("in-flight", text, 1, kMostMicroBatches); break;
         case Flag::kKeptForWeights:
-            to.kept_for_weights = parse_number("kept-for-weights", text, 0.0, 1.0, "a number from 0 to 1");
+            to.kept_for_weights = parse_number("kept-for-weights", text, 0.0, 10.0, "a number from 0 to 10");
             break;
         case Flag::kSvg: to.svg = text; break;
         default: check_failed("flag", "unknown flag", __FILE__, __LINE__);

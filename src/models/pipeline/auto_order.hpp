@@ -10,8 +10,8 @@ struct AutoOrder {
     double forward = 0, input = 0, weight = 0;  ///< all 0 in plans that do not say: by model FLOP (resolved)
     double send = 0;                            ///< of a message between stages, in their unit
     int in_flight = 0;                          ///< micro-batches of a stage; 0: twice pp
-    double kept_for_weights = 1;  ///< share of a micro-batch's activations that is left when the gradient of the input
-                                  ///< is there, until that of weights is
+    double kept_for_weights = 1;  ///< what is held between the gradient of the input and that of weights, over the
+                                  ///< activations behind a forward pass: above 1 where gradients of outputs are more
     bool operator==(const AutoOrder&) const = default;
 };
 

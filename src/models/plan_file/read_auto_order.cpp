@@ -46,7 +46,7 @@ void read_auto_order(const JsonValue& root, Plan& plan) {
         order.in_flight = static_cast<int>(value->as_integer(1, kMostInFlight));
     }
     if (const auto value = given->find("kept_for_weights")) {
-        order.kept_for_weights = value->as_number(0, 1);
+        order.kept_for_weights = value->as_number(0, 10);
     }
 }
 

@@ -107,6 +107,8 @@ void check_choices(Findings& found, const models::Workload& w, const models::Pla
               "multi-token prediction (mtp_layers) is not bound where gradients are summed in backward passes");
     found.add(has_one_table(w, p) && p.pp > 1 && shards_gradients(p.optimizer), OpKind::kLmHead,
               "a table for both ends is not bound on two chunks of a stage where gradients are sharded");
+    found.add(w.router_bias && has_stages_twice(p.schedule), OpKind::kRouterBiasUpdate,
+              "biases of routers on both ranks of a stage are not bound");
     found.add(p.overlap_dp && shards_gradients(p.optimizer), OpKind::kGradientReduceDense,
               "the sum of sharded gradients" + beside);
     found.add(p.overlap_tp, p.sequence_parallel ? OpKind::kTpReduceScatter : OpKind::kTpAllReduce,

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/error.hpp"
+#include "schedule/orders/orders.hpp"
 
 namespace auspex::schedule {
 namespace {
@@ -180,6 +181,66 @@ class ListSchedule {
     std::vector<RankState> states_;
 };
 
+/// Micro-batches that a rank holds at most.
+double most_held(const PipelineOrder& order, double kept_for_weights) {
+    double most = 0;
+    for (const std::vector<StagePass>& passes : order.ranks) {
+        double held = 0;
+        for (const StagePass& pass : passes) {
+            held += pass.kind == PassKind::kForward         ? 1
+                    : pass.kind == PassKind::kBackwardInput ? kept_for_weights - 1
+                                                            : -kept_for_weights;
+            most = std::max(most, held);
+        }
+    }
+    return most;
+}
+
+/// The longest span of a rank of an order that waits for nothing but its messages.
+double longest_span(const PipelineOrder& order, const models::AutoOrder& l) {
+    const std::size_t ranks = order.ranks.size(), count = static_cast<std::size_t>(order.micro_batches);
+    std::vector<std::vector<double>> arrived(ranks, std::vector<double>(count, kNever)), arrived_back = arrived;
+    std::ranges::fill(arrived.front(), 0.0);
+    std::vector<std::size_t> next(ranks, 0);
+    std::vector<double> free(ranks, 0), begun(ranks, kNever);
+    for (bool moves = true; moves;) {
+        moves = false;
+        for (std::size_t rank = 0; rank < ranks; ++rank) {
+            for (; next[rank] < order.ranks[rank].size(); ++next[rank], moves = true) {
+                const StagePass& pass = order.ranks[rank][next[rank]];
+                const auto i = static_cast<std::size_t>(pass.micro_batch);
+                const bool forward = pass.kind == PassKind::kForward, back = pass.kind == PassKind::kBackwardInput;
+                const double ready = forward ? arrived[rank][i] : back ? arrived_back[rank][i] : 0;
+                if (ready == kNever) {
+                    break;
+                }
+                const double begin = std::max(free[rank], ready);
+                begun[rank] = std::min(begun[rank], begin);
+                free[rank] = begin + (forward ? l.forward : back ? l.input : l.weight);
+                if (forward) {
+                    (rank + 1 < ranks ? arrived[rank + 1] : arrived_back[rank])[i] =
+                        free[rank] + (rank + 1 < ranks ? l.send : 0);
+                } else if (back && rank > 0) {
+                    arrived_back[rank - 1][i] = free[rank] + l.send;
+                }
+            }
+        }
+    }
+    double longest = 0;
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        longest = std::max(longest, free[rank] - begun[rank]);
+    }
+    return longest;
+}
+
+PipelineOrder handmade_order(int ranks, int micro_batches, int lag) {
+    PipelineOrder order = empty_order(ranks, ranks, micro_batches);
+    for (int rank = 0; rank < ranks; ++rank) {
+        order.ranks[static_cast<std::size_t>(rank)] = zero_bubble_passes(rank, ranks, micro_batches, lag);
+    }
+    return order;
+}
+
 PipelineOrder best_order(int ranks, int micro_batches, models::AutoOrder lengths) {
     if (lengths.forward == 0) {
         lengths.forward = lengths.input = lengths.weight = 1;
@@ -199,6 +260,14 @@ PipelineOrder best_order(int ranks, int micro_batches, models::AutoOrder lengths
         if (span < shortest - kAlike) {
             shortest = span;
             best = one.take();
+        }
+    }
+    for (const int lag : {1, 2}) {  // zb-h1, zb-h2
+        PipelineOrder handmade = handmade_order(ranks, micro_batches, lag);
+        const double span = longest_span(handmade, lengths);
+        if (span < shortest - kAlike && most_held(handmade, lengths.kept_for_weights) <= lengths.in_flight + kAlike) {
+            shortest = span;
+            best = std::move(handmade);
         }
     }
     return best;

@@ -41,6 +41,10 @@ void add_host_memory(MemoryReport& report, const models::Layout& layout) {
         const bool fits = report.host_bytes_per_node <= report.host_capacity_bytes;
         report.verdict += (fits ? ", which has " : ", more than the ") + size_text(report.host_capacity_bytes) +
                           (fits ? "" : " that it has");
+        if (report.fits && !fits) {
+            report.fits = false;
+            report.verdict.insert(0, "host memory is too small; the tile's ");
+        }
     }
 }
 

@@ -58,6 +58,19 @@ TEST(PlayedOrders, found_by_themselves_have_the_published_rates_or_less) {
     }
 }
 
+// Where zb-h1 and zb-h2 hold no more than zb-auto may, it is no longer than they are.
+TEST(PlayedOrders, found_by_themselves_are_as_short_as_those_made_by_hand) {
+    for (const auto& [p, m] : {std::pair(2, 8), {4, 12}, {8, 24}, {16, 17}, {16, 64}}) {
+        for (const PassTimes& times : {PassTimes{0.010, 0.010, 0.010, 0}, {0.010, 0.015, 0.010, 0.001}}) {
+            for (const auto& [word, limit] : {std::pair("zb-h1", p), {"zb-h2", 2 * p - 1}}) {
+                const models::AutoOrder limits{times.forward_s, times.input_s, times.weight_s, times.send_s, limit, 1};
+                const PlayedOrder found = play_order(schedule::make_order({"zb-auto", p, m, 1, limits}), times);
+                EXPECT_LE(to_seconds(found.span), to_seconds(play(word, p, m, times).span) + 1e-9) << word << p;
+            }
+        }
+    }
+}
+
 /// Bubble of the makespan, in seconds.
 double bubble_s(const PlayedOrder& played, double work_s) { return to_seconds(played.makespan) - work_s; }
 

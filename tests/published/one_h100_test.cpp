@@ -53,7 +53,7 @@ TEST(OneH100, takes_what_its_kernels_say_where_the_host_does_not_hold_it_up) {
                                  row.at("how").as_string();
         std::printf("%-32s measured %6.1f ms, predicted %6.1f ms, %+5.1f %%\n", what.c_str(), 1e3 * measured_s,
                     1e3 * predicted, 100 * (predicted / measured_s - 1));
-        if (number(row, "issue_ms") > 0.85 * number(row, "step_ms")) {
+        if (number(row, "issue_ms") > 0.75 * number(row, "step_ms")) {
             EXPECT_LT(predicted, measured_s) << what;
             ++by_host;
         } else if (row.at("how").as_string() != "eager") {
@@ -61,7 +61,7 @@ TEST(OneH100, takes_what_its_kernels_say_where_the_host_does_not_hold_it_up) {
             ++by_device;
         }
     }
-    EXPECT_GE(by_device, 9);
+    EXPECT_GE(by_device, 8);
     EXPECT_GE(by_host, 3);
 }
 

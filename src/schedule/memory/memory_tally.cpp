@@ -11,7 +11,8 @@ std::size_t index_of(MemoryLabel label) { return static_cast<std::size_t>(label)
 }  // namespace
 
 void MemoryTally::make(Tensors& tensors, MemoryLabel label, std::uint64_t bytes) {
-    const auto more = leaves_out_activations_ && label == MemoryLabel::kActivations ? 0 : static_cast<std::int64_t>(bytes);
+    const auto more =
+        leaves_out_activations_ && label == MemoryLabel::kActivations ? 0 : static_cast<std::int64_t>(bytes);
     tensors.bytes[index_of(label)] += more;
     result_.change[index_of(label)] += more;
     result_.label_peaks[index_of(label)] =

@@ -335,7 +335,9 @@ Plan resolve_plan(const Plan& plan, const Workload& workload, int tiles) {
         resolved.stage_layers = layers_dealt(workload, resolved.stages,
                                              stages_of_model(resolved.schedule, resolved.pp, resolved.virtual_stages));
     }
-    resolved.auto_order = models::resolved(resolved.auto_order, workload, resolved.pp);
+    if (resolved.schedule == ScheduleKind::kZbAuto) {
+        resolved.auto_order = models::resolved(resolved.auto_order, workload, resolved.pp);
+    }
     const std::int64_t all = resolve_dp(resolved, tiles);
     check_dense_grid(resolved, all / resolved.pp);
     check_sharding(resolved, all / resolved.pp);

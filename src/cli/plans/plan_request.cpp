@@ -50,10 +50,12 @@ JsonDocument base_plan(const Options& options, bool is_of_cpus) {
     if (stages && stages->is_array() && !launch::value_set(options.overrides, "plan", "pp")) {
         const auto chunks = document.root().find("virtual_stages");
         const auto schedule = document.root().find("schedule");
-        const bool are_twice =
-            schedule && schedule->is_string() && schedule->as_string() == to_string(models::ScheduleKind::kDualPipe);
-        const auto each = chunks && !are_twice ? chunks->as_integer(1, kMostChunks) : 1;
-        document.set("pp", std::to_string(stages->elements().size() / static_cast<std::size_t>(each)));
+        const models::ScheduleKind kind = schedule
+                                              ? models::kScheduleKinds.at(schedule->as_one_of(models::schedule_words()))
+                                              : models::Plan{}.schedule;
+        const auto each = chunks ? static_cast<int>(chunks->as_integer(1, kMostChunks)) : 1;
+        const int of_a_rank = stages_of_model(kind, 1, each);
+        document.set("pp", std::to_string(stages->elements().size() / static_cast<std::size_t>(of_a_rank)));
     }
     return document;
 }

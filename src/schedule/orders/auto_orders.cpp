@@ -42,7 +42,7 @@ struct Choice {
 };
 
 struct RankState {
-    double begun = kNever, free = 0;
+    double free = 0;
     int forward = 0, input = 0, weight = 0;     ///< passes that have run
     std::vector<double> arrived, arrived_back;  ///< when the next passes' operands are there
     std::vector<StagePass> passes;
@@ -62,8 +62,7 @@ class ListSchedule {
         std::ranges::fill(states_.front().arrived, 0.0);
     }
 
-    /// The longest span of a rank.
-    double run() {
+    [[nodiscard]] PipelineOrder run() {
         for (int rank = 0; rank < ranks_; ++rank) {
             choose(rank);
         }
@@ -73,14 +72,6 @@ class ListSchedule {
             AUSPEX_CHECK(first->next.begin < kNever, "a rank can go on");
             run_next(static_cast<int>(first - states_.begin()));
         }
-        double span = 0;
-        for (const RankState& state : states_) {
-            span = std::max(span, state.free - state.begun);
-        }
-        return span;
-    }
-
-    [[nodiscard]] PipelineOrder take() {
         PipelineOrder order = empty_order(ranks_, ranks_, micro_batches_);
         for (std::size_t rank = 0; rank < states_.size(); ++rank) {
             order.ranks[rank] = std::move(states_[rank].passes);
@@ -139,7 +130,6 @@ class ListSchedule {
     void run_next(int rank) {
         RankState& state = at(rank);
         const Choice choice = state.next;
-        state.begun = std::min(state.begun, choice.begin);
         switch (choice.kind) {
             case PassKind::kForward:
                 state.free = choice.begin + l_.forward;
@@ -254,20 +244,19 @@ PipelineOrder best_order(int ranks, int micro_batches, models::AutoOrder lengths
     }
     PipelineOrder best;
     double shortest = kNever;
-    for (const Habits& habits : kHabits) {
-        ListSchedule one(ranks, micro_batches, lengths, habits);
-        const double span = one.run();
-        if (span < shortest - kAlike) {
+    const auto consider = [&](PipelineOrder order) {
+        if (const double span = longest_span(order, lengths); span < shortest - kAlike) {
             shortest = span;
-            best = one.take();
+            best = std::move(order);
         }
+    };
+    for (const Habits& habits : kHabits) {
+        consider(ListSchedule(ranks, micro_batches, lengths, habits).run());
     }
     for (const int lag : {1, 2}) {  // zb-h1, zb-h2
         PipelineOrder handmade = handmade_order(ranks, micro_batches, lag);
-        const double span = longest_span(handmade, lengths);
-        if (span < shortest - kAlike && most_held(handmade, lengths.kept_for_weights) <= lengths.in_flight + kAlike) {
-            shortest = span;
-            best = std::move(handmade);
+        if (most_held(handmade, lengths.kept_for_weights) <= lengths.in_flight + kAlike) {
+            consider(std::move(handmade));
         }
     }
     return best;

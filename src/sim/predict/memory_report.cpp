@@ -43,7 +43,7 @@ void add_host_memory(MemoryReport& report, const models::Layout& layout) {
                           (fits ? "" : " that it has");
         if (report.fits && !fits) {
             report.fits = false;
-            report.verdict.insert(0, "host memory is too small; the tile's ");
+            report.verdict.insert(0, "does not fit in host memory; on the tile it ");
         }
     }
 }

@@ -28,7 +28,7 @@ double GridMemory::floor_bytes(const Candidate& c) {
     const std::vector<PartCounts>& parts = table_.parts_of(c);
     std::vector<double> kept_bytes;  // by chunk
     models::Plan plan = plan_of_passes(c);
-    plan.auto_order = models::resolved(inputs_.plan.auto_order, inputs_.workload, c.pp);
+    plan.auto_order = auto_order_of(c, inputs_);
     for (int chunk = 0; chunk < c.virtual_stages; ++chunk) {
         const PartCounts& counts = parts[static_cast<std::size_t>(schedule::virtual_stage_of(plan, chunk, 0))];
         kept_bytes.push_back(counts[static_cast<std::size_t>(Part::kDense)] * costs.dense_kept_bytes +

@@ -14,6 +14,8 @@ namespace auspex::search {
         case schedule::Stream::kEp: return (c.overlap & kOverlapEp) != 0;
         case schedule::Stream::kDp: return (c.overlap & kOverlapDp) != 0;
         case schedule::Stream::kPp: return (c.overlap & kOverlapPp) != 0;
+        case schedule::Stream::kToHost:
+        case schedule::Stream::kFromHost: return true;
         case schedule::Stream::kCp:
         case schedule::Stream::kCompute: break;
     }
@@ -39,6 +41,12 @@ using Chunks = std::tuple<int, StageShape, models::StageDeal>;
 /// What a stage has of layers depends on them.
 [[nodiscard]] inline Chunks chunks_of(const Candidate& c) {
     return {c.virtual_stages, stage_shape_of(c.schedule), c.stages};
+}
+
+/// What the order of zb-auto is made for; nothing for other schedules.
+[[nodiscard]] inline models::AutoOrder auto_order_of(const Candidate& c, const models::Inputs& inputs) {
+    return c.schedule == models::ScheduleKind::kZbAuto ? models::resolved(inputs.plan.auto_order, inputs.workload, c.pp)
+                                                       : models::AutoOrder{};
 }
 
 /// Of the two stages at a boundary, the one whose next stage is the other.

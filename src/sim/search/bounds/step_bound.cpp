@@ -41,7 +41,7 @@ BoundTerms GridBound::terms_of(const Candidate& c, std::span<const std::vector<d
             messages.back_s,
             blocks,
             optimizer,
-            models::resolved(inputs_.plan.auto_order, inputs_.workload, c.pp),
+            auto_order_of(c, inputs_),
             inputs_.plan.post_validation};
 }
 

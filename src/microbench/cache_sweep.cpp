@@ -9,6 +9,7 @@
 
 #include "base/statistics/quantiles.hpp"
 #include "exec/run/core_probe.hpp"
+#include "models/cpu/core_speed.hpp"
 
 namespace auspex::microbench {
 namespace {
@@ -81,7 +82,7 @@ void run_cache_sweep(double most_bytes, const std::function<bool(const models::M
         wanted[i].seconds = *std::ranges::min_element(seconds[i]);
         wanted[i].spread = relative_spread(seconds[i]);
         wanted[i].count = static_cast<int>(seconds[i].size());
-        wanted[i].source = exec::kThisMachine;
+        wanted[i].source = models::own_source();
         report(wanted[i]);
     }
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -15,6 +16,7 @@
 #include "exec/run/core_probe.hpp"
 #include "exec/system/cores.hpp"
 #include "microbench/trials.hpp"
+#include "models/cpu/core_speed.hpp"
 #include "models/plan.hpp"
 
 namespace auspex::microbench {
@@ -94,8 +96,12 @@ std::vector<double> gathered(exec::Communicator& world, const std::vector<double
     return all;
 }
 
+/// Batches that ran on cores of some speed.
+struct TimedBatches {
+    std::vector<double> times_s, probes_s;  ///< the probe of the slowest core beside each
+};
 struct Batches {
-    std::vector<double> undisturbed, disturbed;  ///< by whether all cores had their full speed
+    TimedBatches undisturbed, disturbed;  ///< by whether all cores had their full speed
 };
 
 /// `count` batches of `calls` calls, with probes of every rank's core between them.
@@ -122,12 +128,15 @@ Batches run_rows(const BenchSetup& bench, const TimedPart& part, AcrossRanks acr
         across_ranks(gathered(bench.communicator, probes), count, AcrossRanks::kSlowest);
     Batches batches;
     if (joined.size() < count) {  // some batches have no time on any rank: whose probes are whose is not known
-        batches.disturbed = joined;
+        const double slowest_s = *std::max_element(slowest.begin(), slowest.end());
+        batches.disturbed = {joined, std::vector<double>(joined.size(), slowest_s)};
         return batches;
     }
     for (std::size_t batch = 0; batch < count; ++batch) {
         const bool is_undisturbed = bench.undisturbed_probe_s == 0 || slowest[batch] <= bench.undisturbed_probe_s;
-        (is_undisturbed ? batches.undisturbed : batches.disturbed).push_back(joined[batch]);
+        TimedBatches& same = is_undisturbed ? batches.undisturbed : batches.disturbed;
+        same.times_s.push_back(joined[batch]);
+        same.probes_s.push_back(slowest[batch]);
     }
     return batches;
 }
@@ -163,14 +172,16 @@ struct Trials {
 
 /// Nothing where no batch had a time.
 std::optional<Trial> trial_of(Batches batches) {
-    const bool is_undisturbed = batches.undisturbed.size() >= kMinLongBatches;
+    auto& [times_s, probes_s] = batches.undisturbed;
+    const bool is_undisturbed = times_s.size() >= kMinLongBatches;
     if (!is_undisturbed) {
-        batches.undisturbed.insert(batches.undisturbed.end(), batches.disturbed.begin(), batches.disturbed.end());
+        std::ranges::copy(batches.disturbed.times_s, std::back_inserter(times_s));
+        std::ranges::copy(batches.disturbed.probes_s, std::back_inserter(probes_s));
     }
-    if (batches.undisturbed.empty()) {
+    if (times_s.empty()) {
         return std::nullopt;
     }
-    return Trial{timing_of(batches.undisturbed), is_undisturbed};
+    return Trial{timing_of(times_s), median(probes_s), is_undisturbed};
 }
 
 void report_trials(const BenchSetup& bench, models::Measurement measurement, const Trials& trials) {
@@ -181,7 +192,7 @@ void report_trials(const BenchSetup& bench, models::Measurement measurement, con
     measurement.seconds = trial.seconds;
     measurement.spread = trial.spread;
     measurement.count = trial.count;
-    measurement.source = trial.is_undisturbed ? exec::kThisMachine : exec::kSlowed;
+    measurement.source = models::own_source(trial.probe_s);
     bench.report(measurement);
 }
 

@@ -17,11 +17,12 @@ Trial combined(std::span<const Trial> trials) {
     AUSPEX_CHECK(!trials.empty(), "at least one look");
     Trial all;
     all.is_undisturbed = true;
-    std::vector<double> seconds, spreads;
+    std::vector<double> seconds, spreads, probes_s;
     for (const Trial& trial : trials) {
         if (trial.is_undisturbed) {
             seconds.push_back(trial.seconds);
             spreads.push_back(trial.spread);
+            probes_s.push_back(trial.probe_s);
             all.count += trial.count;
         }
     }
@@ -29,6 +30,7 @@ Trial combined(std::span<const Trial> trials) {
         return *std::ranges::min_element(trials, {}, &Trial::seconds);
     }
     all.seconds = median(seconds);
+    all.probe_s = median(probes_s);
     all.spread = std::max(median(spreads), relative_spread(seconds));
     return all;
 }

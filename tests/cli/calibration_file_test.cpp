@@ -10,9 +10,9 @@
 #include <optional>
 
 #include "base/error.hpp"
-#include "exec/run/core_probe.hpp"
 #include "launch/output_locks.hpp"
 #include "launch/run_folder.hpp"
+#include "models/cpu/core_speed.hpp"
 
 namespace auspex::cli {
 namespace {
@@ -20,7 +20,7 @@ namespace {
 const workflows::Conditions kNow{
     {"cores", "2"}, {"stack", "yields, bound, 0123"}, {"hosts", "none"}, {workflows::kBuildCondition, "abc"}};
 
-models::Measurement row(const std::string& name, double seconds, const char* source) {
+models::Measurement row(const std::string& name, double seconds, const std::string& source) {
     models::Measurement row;
     row.kind = "host";
     row.name = name;
@@ -28,6 +28,12 @@ models::Measurement row(const std::string& name, double seconds, const char* sou
     row.source = source;
     return row;
 }
+
+/// Probes beside rows: at full speed, kFull_s, and above 1.1 times that.
+constexpr double kFull_s = 2e-4, kSlowed_s = 2.21e-4;
+const std::string kThisMachine = models::own_source(1.1 * kFull_s), kSlowed = models::own_source(kSlowed_s);
+
+models::Measurement probe(double seconds) { return row("probe", seconds, models::own_source()); }
 
 class CalibrationFileTest : public testing::Test {
  protected:
@@ -75,20 +81,21 @@ class CalibrationFileTest : public testing::Test {
 
 /// Two parts: of the first one of three rows is of slowed cores, of the second one both are.
 void fill(const workflows::CalibrationFile& file) {
-    file.append(row("a", 1, exec::kThisMachine));
-    file.append(row("b", 2, exec::kSlowed));
-    file.append(row("c", 3, exec::kThisMachine));
+    file.append(probe(kFull_s));
+    file.append(row("a", 1, kThisMachine));
+    file.append(row("b", 2, kSlowed));
+    file.append(row("c", 3, kThisMachine));
     file.end_part("1 rank");
-    file.append(row("d", 4, exec::kSlowed));
-    file.append(row("e", 5, exec::kSlowed));
+    file.append(row("d", 4, kSlowed));
+    file.append(row("e", 5, kSlowed));
     file.end_part("2 ranks");
-    file.append(row("f", 6, exec::kSlowed));  // of a part that was broken off
+    file.append(row("f", 6, kSlowed));  // of a part that was broken off
 }
 
 TEST_F(CalibrationFileTest, parts_have_the_rows_above_their_ends) {
     fill(file_);
     EXPECT_EQ(file_.parts_done(), (std::set<std::string>{"1 rank", "2 ranks"}));
-    EXPECT_EQ(file_.rows_of_part("1 rank"), 3);
+    EXPECT_EQ(file_.rows_of_part("1 rank"), 4);
     EXPECT_EQ(file_.rows_of_part("2 ranks"), 2);
     EXPECT_EQ(file_.rows_of_part("4 ranks"), 0);
     EXPECT_EQ(file_.slowed_rows({"1 rank", "2 ranks"}), (std::map<std::string, int>{{"1 rank", 1}, {"2 ranks", 2}}));
@@ -103,9 +110,9 @@ TEST_F(CalibrationFileTest, slowed_rows_and_the_ends_of_their_parts_are_dropped_
     for (const models::Measurement& one : models::load_measurements(path_)) {
         names.push_back(one.name);
     }
-    EXPECT_EQ(names, (std::vector<std::string>{"a", "c", "d", "e"}));
+    EXPECT_EQ(names, (std::vector<std::string>{"probe", "a", "c", "d", "e"}));
     // What was measured again ends the part again; nothing of it is slowed any more.
-    file_.append(row("b", 1.5, exec::kThisMachine));
+    file_.append(row("b", 1.5, kThisMachine));
     file_.end_part("1 rank");
     EXPECT_TRUE(file_.slowed_rows({"1 rank"}).empty());
     const std::string before = text();
@@ -126,9 +133,23 @@ TEST_F(CalibrationFileTest, dropping_puts_a_whole_new_file_in_its_place) {
 
 TEST_F(CalibrationFileTest, the_fastest_sessions_probe_is_full_speed) {
     EXPECT_EQ(file_.fastest_probe_s(), 0);
-    file_.append(row("probe", 2.2e-4, exec::kThisMachine));
-    file_.append(row("probe", 2.9e-4, exec::kThisMachine));
+    file_.append(probe(2.2e-4));
+    file_.append(probe(2.9e-4));
     EXPECT_EQ(file_.fastest_probe_s(), 2.2e-4);
+}
+
+/// What full speed is may be learnt late: cores that were all slow at first had the fastest probe there was.
+TEST_F(CalibrationFileTest, a_faster_probe_makes_rows_slowed_that_were_not) {
+    file_.append(probe(2.6e-4));
+    file_.append(row("a", 1, models::own_source(2.6e-4)));
+    file_.append(row("b", 1, models::own_source(2.1e-4)));
+    file_.end_part("1 rank");
+    EXPECT_TRUE(file_.slowed_rows({"1 rank"}).empty());
+    file_.append(probe(2e-4));
+    EXPECT_EQ(file_.slowed_rows({"1 rank"}), (std::map<std::string, int>{{"1 rank", 1}}));
+    file_.drop_slowed({"1 rank"});
+    EXPECT_EQ(text().find("\nhost,a,"), std::string::npos);
+    EXPECT_NE(text().find("\nhost,b,"), std::string::npos);
 }
 
 TEST_F(CalibrationFileTest, conditions_are_written_once_and_have_to_stay_the_same) {
@@ -160,7 +181,7 @@ constexpr const char* kConditionsLine = "# conditions: build=abc; cores=2; hosts
 
 TEST_F(CalibrationFileTest, a_last_line_is_completed_or_dropped_if_the_file_is_taken_and_only_then) {
     const std::string head = models::measurement_header() + "\n" + kConditionsLine;
-    const std::string one = to_csv(row("a", 1, exec::kThisMachine)), two = to_csv(row("b", 2, exec::kSlowed));
+    const std::string one = to_csv(row("a", 1, kThisMachine)), two = to_csv(row("b", 2, kSlowed));
     const auto expect = [&](const std::string& before, workflows::LastLine last, const std::string& after) {
         write(before);
         EXPECT_EQ(file_.take(kNow, "CPU"), last) << before;
@@ -170,7 +191,7 @@ TEST_F(CalibrationFileTest, a_last_line_is_completed_or_dropped_if_the_file_is_t
     expect(head + one + "\n" + two, workflows::LastLine::kCompleted, head + one + "\n" + two + "\n");
     expect(head + one + "\n# done: 2 ranks", workflows::LastLine::kCompleted, head + one + "\n# done: 2 ranks\n");
     for (std::size_t cut = 1; cut < two.size(); ++cut) {
-        const bool is_another = two.substr(0, cut).ends_with(exec::kThisMachine);  // a whole row, too
+        const bool is_another = two.substr(0, cut).ends_with(models::own_source());  // a whole row, too
         expect(head + one + "\n" + two.substr(0, cut),
                is_another ? workflows::LastLine::kCompleted : workflows::LastLine::kDropped,
                head + one + "\n" + (is_another ? two.substr(0, cut) + "\n" : ""));
@@ -217,7 +238,7 @@ TEST_F(CalibrationFileTest, beginning_anew_sets_the_old_rows_aside) {
     // A beginning that came to nothing does not take the place of what is whole.
     EXPECT_EQ(file_.begin_anew(kNow), path_ + ".before-incomplete");
     EXPECT_EQ(text_of(before), old);
-    file_.append(row("slice", 1, exec::kThisMachine));
+    file_.append(row("slice", 1, kThisMachine));
     EXPECT_TRUE(file_.has_timings());
     file_.put_back(before);
     EXPECT_EQ(text(), old);
@@ -229,7 +250,7 @@ TEST_F(CalibrationFileTest, beginning_anew_sets_the_old_rows_aside) {
 }
 
 TEST_F(CalibrationFileTest, tables_from_elsewhere_are_not_begun_anew) {
-    const std::string own = to_csv(row("a", 1, exec::kThisMachine)) + "\n";
+    const std::string own = to_csv(row("a", 1, kThisMachine)) + "\n";
     for (const std::string& table :
          {models::measurement_header() + "\n" + own + "link,nic,,,,,,,1,2,2,1e9,0.05,,1,OSU\n",
           models::measurement_header() + "\nhost,computer,,,,,,1,2,2,1,1e9,,,1,my notes\n", std::string("my notes\n"),

@@ -12,8 +12,8 @@
 namespace auspex::microbench {
 namespace {
 
-Trial calm(double seconds) { return {{seconds, 0.01, 5}, true}; }
-Trial slowed(double seconds) { return {{seconds, 0.02, 5}, false}; }
+Trial calm(double seconds, double probe_s = 1e-4) { return {{seconds, 0.01, 5}, probe_s, true}; }
+Trial slowed(double seconds) { return {{seconds, 0.02, 5}, 1e-4 * seconds, false}; }
 
 /// seconds = median of the calm ones: of three the middle, of two the mean.
 TEST(Trials, the_median_of_calm_ones_counts_not_the_fastest) {
@@ -21,6 +21,7 @@ TEST(Trials, the_median_of_calm_ones_counts_not_the_fastest) {
     EXPECT_DOUBLE_EQ(combined(std::vector{calm(1.04), calm(1.00)}).seconds, 1.02);
     EXPECT_EQ(combined(std::vector{calm(1.04), calm(1.00)}).count, 10);
     EXPECT_TRUE(combined(std::vector{calm(1.04), calm(1.00)}).is_undisturbed);
+    EXPECT_DOUBLE_EQ(combined(std::vector{calm(1, 3e-4), calm(1, 2e-4), slowed(9)}).probe_s, 2.5e-4);
 }
 
 TEST(Trials, slowed_ones_never_mix_with_calm_ones) {
@@ -35,6 +36,7 @@ TEST(Trials, slowed_ones_never_mix_with_calm_ones) {
 TEST(Trials, of_slowed_ones_alone_the_one_that_was_slowed_least_counts) {
     const Trial trial = combined(std::vector{slowed(1.5), slowed(1.3), slowed(1.4)});
     EXPECT_DOUBLE_EQ(trial.seconds, 1.3);
+    EXPECT_DOUBLE_EQ(trial.probe_s, 1.3e-4);
     EXPECT_FALSE(trial.is_undisturbed);
 }
 

@@ -28,6 +28,7 @@
 #include "microbench/sharing_bench.hpp"
 #include "microbench/trials.hpp"
 #include "models/cpu/cache.hpp"
+#include "models/cpu/core_speed.hpp"
 
 namespace auspex::cli {
 namespace {
@@ -269,9 +270,8 @@ class Measuring {
         sizes.last_level_cache_bytes = wanted.ring_bytes > 0 ? wanted.ring_bytes / 2 : sizes.last_level_cache_bytes;
         const double before_s = probe_.seconds();
         const microbench::Timing timing = time_kernel(wanted.call, wanted.precision, wanted.location, sizes, budget_s);
-        const bool is_undisturbed =
-            std::max(before_s, probe_.seconds()) <= task_.undisturbed_probe_s || task_.undisturbed_probe_s == 0;
-        return {timing, is_undisturbed};
+        const double probe_s = std::max(before_s, probe_.seconds());
+        return {timing, probe_s, probe_s <= task_.undisturbed_probe_s || task_.undisturbed_probe_s == 0};
     }
     static models::Measurement row_of(const models::CpuCall& call, models::CpuPrecision precision, double ring_bytes,
                                       const microbench::Trial& trial) {
@@ -288,7 +288,7 @@ class Measuring {
         row.seconds = trial.seconds;
         row.spread = trial.spread;
         row.count = std::max(1, trial.count);
-        row.source = trial.is_undisturbed ? exec::kThisMachine : exec::kSlowed;
+        row.source = models::own_source(trial.probe_s);
         return row;
     }
 

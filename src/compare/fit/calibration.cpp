@@ -12,6 +12,7 @@
 #include "compare/fit/cost_models/cache_sizes.hpp"
 #include "compare/fit/cost_models/context_switch_fit.hpp"
 #include "compare/fit/cost_models/fitted.hpp"
+#include "compare/fit/cost_models/full_speed.hpp"
 #include "compare/fit/cost_models/kernel_fit.hpp"
 #include "compare/fit/cost_models/memory_fit.hpp"
 #include "compare/fit/cost_models/message_fit.hpp"
@@ -169,8 +170,9 @@ void warn_of_poor_fits(Calibration& calibration) {
 
 }  // namespace
 
-Calibration calibrate_cpu(const std::string& name, const std::vector<models::Measurement>& measurements,
+Calibration calibrate_cpu(const std::string& name, const std::vector<models::Measurement>& taken,
                           const models::Stack& stack) {
+    const std::vector<models::Measurement> measurements = at_full_speed(taken);
     Calibration calibration;
     FittedCpu cpu;
     cpu.machine = name;

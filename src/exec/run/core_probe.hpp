@@ -22,19 +22,4 @@ class CoreProbe {
     std::vector<float> a_, b_, c_;
 };
 
-/// Probes up to this many times the fastest ones are those of a core at its full speed: above what its clock does by
-/// itself (5 %), below what a neighbour costs.
-inline constexpr double kUndisturbedProbe = 1.1;
-
-/// True if a core that took probe_s is as fast as one that took reference_s at its full speed: neither slower nor
-/// faster by more than kUndisturbedProbe, for cost models of a calibration do not hold for cores that are faster than
-/// they were then, either.
-[[nodiscard]] inline bool has_full_speed(double probe_s, double reference_s) {
-    return probe_s <= kUndisturbedProbe * reference_s && reference_s <= kUndisturbedProbe * probe_s;
-}
-
-/// Sources of measurements: cores had their full speed, or not.
-inline constexpr const char* kThisMachine = "this machine";
-inline constexpr const char* kSlowed = "this machine (slowed)";
-
 }  // namespace auspex::exec

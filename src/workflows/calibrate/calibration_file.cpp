@@ -14,7 +14,7 @@
 #include "base/error.hpp"
 #include "base/input_text.hpp"
 #include "base/output_file.hpp"
-#include "exec/run/core_probe.hpp"
+#include "models/cpu/core_speed.hpp"
 
 namespace auspex::workflows {
 namespace {
@@ -27,6 +27,12 @@ constexpr const char* kExpected = "a CSV file of measurements";
 
 bool is_row(const std::string& line) {
     return !line.empty() && !line.starts_with('#') && line != models::measurement_header();
+}
+
+bool is_slowed_row(const std::string& line, double full_speed_s) {
+    models::Measurement row;
+    row.source = line.substr(line.rfind(',') + 1);
+    return is_row(line) && models::is_slowed(row, full_speed_s);
 }
 
 std::string text_of(const Conditions& conditions) {
@@ -94,8 +100,7 @@ bool ends_with_day(const std::string& text) {
 }
 
 bool is_own(const models::Measurement& row) {
-    return row.source == exec::kThisMachine || row.source == exec::kSlowed ||
-           (is_of_computer(row) && ends_with_day(row.source));
+    return models::is_own_source(row.source) || (is_of_computer(row) && ends_with_day(row.source));
 }
 
 /// Of a line without an end: is that all it lacks? Conditions may lack some of their own; without rows they are written
@@ -316,9 +321,10 @@ int CalibrationFile::rows_of_part(const std::string& part) const {
 
 std::map<std::string, int> CalibrationFile::slowed_rows(const std::set<std::string>& parts) const {
     std::map<std::string, int> slowed;
+    const double full_speed_s = fastest_probe_s();
     int rows = 0;
     for (const std::string& line : lines()) {
-        rows += is_row(line) && line.ends_with(exec::kSlowed) ? 1 : 0;
+        rows += is_slowed_row(line, full_speed_s) ? 1 : 0;
         if (line.starts_with(kDone)) {
             const std::string part = line.substr(kDone.size());
             if (rows > 0 && parts.contains(part)) {
@@ -332,7 +338,9 @@ std::map<std::string, int> CalibrationFile::slowed_rows(const std::set<std::stri
 
 void CalibrationFile::drop_slowed(const std::set<std::string>& parts) const {
     const std::map<std::string, int> slowed = slowed_rows(parts);
-    const auto is_slowed = [](const std::string& line) { return is_row(line) && line.ends_with(exec::kSlowed); };
+    const auto is_slowed = [full_speed_s = fastest_probe_s()](const std::string& line) {
+        return is_slowed_row(line, full_speed_s);
+    };
     std::string before, kept;
     std::vector<std::string> part;
     for (const std::string& line : lines()) {
@@ -358,15 +366,7 @@ void CalibrationFile::end_part(const std::string& part) const { append_line(std:
 
 void CalibrationFile::append(const models::Measurement& row) const { append_line(to_csv(row)); }
 
-double CalibrationFile::fastest_probe_s() const {
-    double fastest = 0;
-    for (const models::Measurement& row : models::load_measurements(file_)) {
-        if (row.kind == "host" && row.name == "probe" && row.seconds > 0) {
-            fastest = fastest > 0 ? std::min(fastest, row.seconds) : row.seconds;
-        }
-    }
-    return fastest;
-}
+double CalibrationFile::fastest_probe_s() const { return models::full_speed_probe_s(models::load_measurements(file_)); }
 
 Conditions CalibrationFile::conditions() const { return conditions_in(lines()); }
 

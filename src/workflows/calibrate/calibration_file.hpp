@@ -46,7 +46,8 @@ class CalibrationFile {
     [[nodiscard]] std::set<std::string> parts_done() const;
     /// Rows of a part, over all sessions.
     [[nodiscard]] int rows_of_part(const std::string& part) const;
-    /// How many rows of each of these parts were measured on slowed cores; parts without such rows are left out.
+    /// How many rows of each of these parts were measured on slowed cores (models::is_slowed, by the fastest probe that
+    /// the file has now); parts without such rows are left out.
     [[nodiscard]] std::map<std::string, int> slowed_rows(const std::set<std::string>& parts) const;
     /// Takes those rows away, and the ends of their parts: they will be measured again, and nothing else of them.
     /// Likewise rows on slowed cores behind the last end, of a part that was broken off. In one step: whoever is killed

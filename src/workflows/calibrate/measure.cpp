@@ -13,7 +13,6 @@
 
 #include "base/error.hpp"
 #include "base/statistics/quantiles.hpp"
-#include "exec/run/core_probe.hpp"
 #include "exec/system/computer.hpp"
 #include "exec/system/cores.hpp"
 #include "launch/child_process.hpp"
@@ -22,6 +21,7 @@
 #include "launch/output_locks.hpp"
 #include "launch/train/child_run.hpp"
 #include "microbench/probe.hpp"
+#include "models/cpu/core_speed.hpp"
 #include "report/parts/text.hpp"
 #include "workflows/calibrate/calibration_file.hpp"
 #include "workflows/calibrate/conditions.hpp"
@@ -66,8 +66,8 @@ class Measurer {
         file_.drop_slowed(names);
         const std::set<std::string> done = file_.parts_done();
         std::erase_if(parts, [&](const CalibrationPart& part) { return done.contains(part.name); });
-        earlier_probe_s_ = file_.fastest_probe_s();
-        if (parts.empty() && earlier_probe_s_ > 0) {
+        kept_probe_s_ = file_.fastest_probe_s();
+        if (parts.empty() && kept_probe_s_ > 0) {
             return {};
         }
         launch::require_mpirun();
@@ -113,7 +113,9 @@ class Measurer {
         std::vector<std::string> warnings{
             "all measurements are of another build of auspex-mpi: --fresh measures again"};
         if (!file_.slowed_rows(parts).empty()) {
-            warnings.emplace_back("some of them were taken while cores were slower than at best, and stay");
+            warnings.emplace_back(
+                "some of them were taken while cores were slower than at best; they stay, and count as they would at "
+                "full speed");
         }
         return warnings;
     }
@@ -157,7 +159,8 @@ class Measurer {
                 }
                 warnings_.push_back(counted(rows, "measurement") +
                                     " were taken while cores were slower than at best (a neighbour of this virtual "
-                                    "machine, or the clock): the same command measures these again");
+                                    "machine, or the clock) and count as they would at full speed: the same command "
+                                    "measures these again");
                 return;
             }
             file_.drop_slowed(names_of(parts));
@@ -191,7 +194,7 @@ class Measurer {
         row.name = "background";
         row.active = static_cast<int>(exec::allowed_cores().size());
         row.seconds = share;
-        row.source = exec::kThisMachine;
+        row.source = models::own_source();
         file_.append(row);
     }
 
@@ -199,7 +202,7 @@ class Measurer {
     double launch(const CalibrationPart& part) {
         launch::Launch launch;
         MeasureTask task = part.task;
-        task.undisturbed_probe_s = exec::kUndisturbedProbe * full_speed_probe_s();
+        task.undisturbed_probe_s = models::kUndisturbedProbe * full_speed_probe_s();
         launch.arguments = arguments_of(task);
         launch.ranks = part.ranks;
         launch.waits_by_yielding = stack_.waits_by_yielding;
@@ -235,26 +238,26 @@ class Measurer {
 
     /// The tenth part of this command's probes that is fastest: a few are faster still, by luck.
     [[nodiscard]] double session_probe_s() const { return quantile(probes_, 1 - kSlow); }
-    /// What full speed is: that of the fastest session of the file.
+    /// What full speed is, as far as it is known: the fastest that a session of the file has had so far.
     [[nodiscard]] double full_speed_probe_s() const {
-        return earlier_probe_s_ > 0 ? std::min(earlier_probe_s_, session_probe_s()) : session_probe_s();
+        return kept_probe_s_ > 0 ? std::min(kept_probe_s_, session_probe_s()) : session_probe_s();
     }
 
-    /// What is measured at full speed counts: the probe that goes with it is that of full speed, too. It is kept as
-    /// soon as it is known, for a session that is broken off; a faster one joins it.
+    /// It is kept as soon as it is known, for a session that is broken off; a faster one joins it, and what was taken
+    /// at full speed until then may be slowed from then on.
     void keep_probe() {
-        const double known = file_.fastest_probe_s();
-        if (known > 0 && session_probe_s() >= known) {
+        if (kept_probe_s_ > 0 && session_probe_s() >= kept_probe_s_) {
             return;
         }
+        kept_probe_s_ = session_probe_s();
         models::Measurement row;
         row.kind = "host";
         row.name = "probe";
         row.active = static_cast<int>(exec::allowed_cores().size());
-        row.seconds = session_probe_s();
+        row.seconds = kept_probe_s_;
         row.spread = relative_spread(probes_);
         row.count = static_cast<int>(probes_.size());
-        row.source = exec::kThisMachine;
+        row.source = models::own_source();
         file_.append(row);
     }
 
@@ -265,11 +268,6 @@ class Measurer {
                                 percent(slow / fastest - 1) +
                                 " longer than at best. A neighbour of this virtual machine, or the clock");
         }
-        if (earlier_probe_s_ > exec::kUndisturbedProbe * fastest) {
-            warnings_.push_back("what earlier sessions measured was taken on cores that were " +
-                                percent(earlier_probe_s_ / fastest - 1) +
-                                " slower than now: --fresh measures everything again");
-        }
     }
 
     const CalibrateRequest& request_;
@@ -278,7 +276,7 @@ class Measurer {
     const launch::NewFolder& scratch_;
     Clock::time_point begin_ = Clock::now();
     double left_s_ = 0, patience_s_ = 0;
-    double earlier_probe_s_ = 0;  ///< full speed of the file's earlier sessions; 0: there were none
+    double kept_probe_s_ = 0;  ///< the fastest of the file; 0: it has none
     std::vector<double> probes_;
     std::vector<std::string> warnings_;
 };

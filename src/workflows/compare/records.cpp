@@ -11,7 +11,7 @@
 #include "base/json.hpp"
 #include "base/json_writer.hpp"
 #include "base/output_file.hpp"
-#include "exec/run/core_probe.hpp"
+#include "models/cpu/core_speed.hpp"
 
 namespace auspex::workflows {
 namespace {
@@ -85,7 +85,7 @@ evaluate::ComparedRun compared_run(const CaseRun& run, double reference_probe_s)
     compared.operations = run.operations;
     if (reference_probe_s > 0) {
         compared.speed = reference_probe_s / run.probe_s;
-        compared.is_traced_at_full_speed = exec::has_full_speed(run.traced_probe_s, reference_probe_s);
+        compared.is_traced_at_full_speed = models::has_full_speed(run.traced_probe_s, reference_probe_s);
     }
     return compared;
 }

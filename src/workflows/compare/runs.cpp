@@ -14,10 +14,10 @@
 #include "compare/evaluate/compared_operations.hpp"
 #include "compare/evaluate/trace_file.hpp"
 #include "exec/data/random_dataset.hpp"
-#include "exec/run/core_probe.hpp"
 #include "launch/progress_line.hpp"
 #include "launch/train/child_run.hpp"
 #include "microbench/probe.hpp"
+#include "models/cpu/core_speed.hpp"
 #include "report/parts/text.hpp"
 
 namespace auspex::workflows {
@@ -174,7 +174,7 @@ class Measurer {
         for (const exec::StepReport& step : std::span(steps).subspan(kWarmUp)) {
             steps_s.push_back(step.step_time_s);
             probes_s.push_back(step.probe_s);
-            if (exec::has_full_speed(step.probe_s, plan_.reference_probe_s)) {
+            if (models::has_full_speed(step.probe_s, plan_.reference_probe_s)) {
                 full_speed_steps_s.push_back(step.step_time_s);
                 full_speed_probes_s.push_back(step.probe_s);
             }

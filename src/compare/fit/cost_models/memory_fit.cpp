@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "compare/fit/cost_models/full_speed.hpp"
 #include "compare/fit/cost_models/kernel_fit.hpp"
 #include "compare/fit/cost_models/piecewise_linear_fit.hpp"
 #include "compare/fit/cost_models/verdict.hpp"
@@ -22,16 +23,6 @@ std::vector<models::Measurement> copies_alone(const std::vector<models::Measurem
         return row.active != 1 || row.bytes < kBeyondOwnCaches * cache_bytes;
     });
     return copies;
-}
-
-/// The row of the same call with operands from the cache.
-const models::Measurement* from_cache(const std::vector<models::Measurement>& rows, const models::Measurement& far) {
-    const auto same = std::find_if(rows.begin(), rows.end(), [&](const models::Measurement& row) {
-        return row.kind == "kernel" && row.where == "cache" && row.active == 1 && row.name == far.name &&
-               row.precision == far.precision && row.rows == far.rows && row.columns == far.columns &&
-               row.depth == far.depth && row.groups == far.groups;
-    });
-    return same == rows.end() ? nullptr : &*same;
 }
 
 /// Rows from memory of one law, with what the same call takes from the cache.
@@ -54,7 +45,7 @@ MissRows miss_rows(const std::vector<models::Measurement>& rows, const FittedKer
                                  "come out of (auspex calibrate --fresh measures again)");
         }
         const models::CpuCall call = call_of(row);
-        const models::Measurement* const near = from_cache(rows, row);
+        const models::Measurement* const near = row_from_cache(rows, row);
         found.rows.push_back(row);
         found.cached_s.push_back(near != nullptr ? near->seconds : cpu_seconds(known, call, cost.precision));
         found.moved_bytes.push_back(cpu_bytes(call, cost.precision));

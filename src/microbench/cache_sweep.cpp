@@ -9,7 +9,7 @@
 
 #include "base/statistics/quantiles.hpp"
 #include "exec/run/core_probe.hpp"
-#include "models/cpu/core_speed.hpp"
+#include "models/core_speed.hpp"
 
 namespace auspex::microbench {
 namespace {

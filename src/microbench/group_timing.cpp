@@ -16,7 +16,7 @@
 #include "exec/run/core_probe.hpp"
 #include "exec/system/cores.hpp"
 #include "microbench/trials.hpp"
-#include "models/cpu/core_speed.hpp"
+#include "models/core_speed.hpp"
 #include "models/plan.hpp"
 
 namespace auspex::microbench {

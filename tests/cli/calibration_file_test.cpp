@@ -12,7 +12,7 @@
 #include "base/error.hpp"
 #include "launch/output_locks.hpp"
 #include "launch/run_folder.hpp"
-#include "models/cpu/core_speed.hpp"
+#include "models/core_speed.hpp"
 
 namespace auspex::cli {
 namespace {

@@ -12,7 +12,7 @@
 #include "microbench/context_switch_bench.hpp"
 #include "microbench/message_bench.hpp"
 #include "microbench/sharing_bench.hpp"
-#include "models/cpu/core_speed.hpp"
+#include "models/core_speed.hpp"
 
 namespace auspex::microbench {
 namespace {

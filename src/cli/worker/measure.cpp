@@ -27,8 +27,8 @@
 #include "microbench/message_bench.hpp"
 #include "microbench/sharing_bench.hpp"
 #include "microbench/trials.hpp"
+#include "models/core_speed.hpp"
 #include "models/cpu/cache.hpp"
-#include "models/cpu/core_speed.hpp"
 
 namespace auspex::cli {
 namespace {

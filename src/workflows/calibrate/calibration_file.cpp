@@ -14,7 +14,7 @@
 #include "base/error.hpp"
 #include "base/input_text.hpp"
 #include "base/output_file.hpp"
-#include "models/cpu/core_speed.hpp"
+#include "models/core_speed.hpp"
 
 namespace auspex::workflows {
 namespace {

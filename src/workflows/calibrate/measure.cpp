@@ -21,7 +21,7 @@
 #include "launch/output_locks.hpp"
 #include "launch/train/child_run.hpp"
 #include "microbench/probe.hpp"
-#include "models/cpu/core_speed.hpp"
+#include "models/core_speed.hpp"
 #include "report/parts/text.hpp"
 #include "workflows/calibrate/calibration_file.hpp"
 #include "workflows/calibrate/conditions.hpp"

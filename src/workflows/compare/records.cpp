@@ -11,7 +11,7 @@
 #include "base/json.hpp"
 #include "base/json_writer.hpp"
 #include "base/output_file.hpp"
-#include "models/cpu/core_speed.hpp"
+#include "models/core_speed.hpp"
 
 namespace auspex::workflows {
 namespace {

@@ -17,7 +17,7 @@
 #include "launch/progress_line.hpp"
 #include "launch/train/child_run.hpp"
 #include "microbench/probe.hpp"
-#include "models/cpu/core_speed.hpp"
+#include "models/core_speed.hpp"
 #include "report/parts/text.hpp"
 
 namespace auspex::workflows {

@@ -9,7 +9,7 @@
 
 #include "base/rng.hpp"
 #include "made_up_host.hpp"
-#include "models/cpu/core_speed.hpp"
+#include "models/core_speed.hpp"
 
 namespace auspex::fit {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/statistics/quantiles.hpp"
-#include "models/cpu/core_speed.hpp"
+#include "models/core_speed.hpp"
 
 namespace auspex::fit {
 namespace {

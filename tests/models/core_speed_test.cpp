@@ -1,5 +1,5 @@
 /// @file Probes in sources of rows: written, read back, and what is not one.
-#include "models/cpu/core_speed.hpp"
+#include "models/core_speed.hpp"
 
 #include <gtest/gtest.h>
 

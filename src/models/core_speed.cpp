@@ -1,5 +1,5 @@
 /// @file Probes in the sources of rows.
-#include "models/cpu/core_speed.hpp"
+#include "models/core_speed.hpp"
 
 #include <algorithm>
 #include <charconv>

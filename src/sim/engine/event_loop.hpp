@@ -40,7 +40,7 @@ class Player {
             runnable_.push_back(a);
             advance_all();
         }
-        while (!events_.empty()) {
+        for (drop_stale(); !events_.empty(); drop_stale()) {
             AUSPEX_CHECK(events_.front().time >= now_, "time runs forward");
             now_ = events_.front().time;
             if (now_ > most) {
@@ -49,11 +49,11 @@ class Player {
                 return part;
             }
             while (!events_.empty() && events_.front().time == now_) {
-                std::pop_heap(events_.begin(), events_.end());
-                const Event event = events_.back();
-                events_.pop_back();
-                handle(event);
-                advance_all();
+                const Event event = pop();
+                if (!is_stale(event)) {
+                    handle(event);
+                    advance_all();
+                }
             }
             update_rates();
         }
@@ -71,6 +71,28 @@ class Player {
     void push(Picoseconds time, Event::Type type, std::uint32_t subject, std::uint32_t generation = 0) {
         events_.push_back({time, ++sequence_, type, subject, generation});
         std::push_heap(events_.begin(), events_.end());
+    }
+    Event pop() {
+        std::pop_heap(events_.begin(), events_.end());
+        const Event event = events_.back();
+        events_.pop_back();
+        return event;
+    }
+    /// True for an end that was reckoned from a pace which has changed since: it happens at another time.
+    [[nodiscard]] bool is_stale(const Event& event) const {
+        switch (event.type) {
+            case Event::Type::kTransferStep: return shared_transfers_[event.subject].generation != event.generation;
+            case Event::Type::kComputeEnd: return actors_[event.subject].compute_generation != event.generation;
+            case Event::Type::kWorldEnd:
+            case Event::Type::kWake: break;
+        }
+        return false;
+    }
+    /// Time does not run on to what never happens: a transfer's end at a low rate may lie behind the step's.
+    void drop_stale() {
+        while (!events_.empty() && is_stale(events_.front())) {
+            pop();
+        }
     }
 
     // streams

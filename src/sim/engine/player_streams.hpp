@@ -331,11 +331,7 @@ void Player<Sharing>::handle(const Event& event) {
             actors_[event.subject].waits_for_events = false;
             resume(event.subject, kPp, now_);
             return;
-        case Event::Type::kComputeEnd:
-            if (actors_[event.subject].compute_generation == event.generation) {
-                end_compute(event.subject);
-            }
-            return;
+        case Event::Type::kComputeEnd: end_compute(event.subject); return;
     }
 }
 

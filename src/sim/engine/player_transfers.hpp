@@ -133,9 +133,6 @@ template <class Sharing>
 void Player<Sharing>::step(const Event& event) {
     const std::uint32_t index = event.subject;
     SharedTransfer& active = shared_transfers_[index];
-    if (active.generation != event.generation) {
-        return;
-    }
     const CostedTransfer& transfer = costed_.transfers[active.communication.transfer];
     const std::uint32_t end_phase = transfer.members[active.communication.member].phase_end;
     if (active.flowing) {

@@ -64,7 +64,7 @@ def tokens(workload):
 
 def dense(**more):
     base = dict(layers=2, hidden_size=8, heads=4, kv_heads=2, head_size=4, intermediate_size=12, vocab_size=20,
-                sequence_length=6, norm="rms", feed_forward="swiglu", attention="multi-head",
+                sequence_length=8, norm="rms", feed_forward="swiglu", attention="multi-head",
                 training=dict(rope_theta=10000.0, norm_epsilon=1e-5))
     return base | more
 

@@ -117,7 +117,17 @@ models::Plan learned(models::Plan plan) {
     return plan;
 }
 
-/// One rank, and the same four sequences over tp, ep and pp, sliced and recomputed.
+/// Two ranks of each sequence, or four where its keys and values come from all of them in two levels.
+models::Plan context_plan(models::ContextParallel kind) {
+    models::Plan plan = single_plan();
+    plan.context = kind;
+    plan.cp = plan.dp = kind == models::ContextParallel::kTwoLevel ? 4 : 2;
+    plan.context_all_to_all = kind == models::ContextParallel::kTwoLevel ? 2 : 1;
+    return plan;
+}
+
+/// One rank, the same four sequences over tp, ep and pp, sliced and recomputed, and over cp by each way. The auxiliary
+/// loss is of the tokens that a rank has: with experts only the single rank and the first spread have the reference's.
 std::vector<models::Plan> plans_for(const models::Workload& w) {
     models::Plan spread = recomputed(split_plan(true));
     spread.pp = 2, spread.micro_batch_size = 1;
@@ -127,7 +137,14 @@ std::vector<models::Plan> plans_for(const models::Workload& w) {
     } else {
         spread.micro_batches = 4;
     }
-    return {learned(single_plan()), learned(spread)};
+    std::vector<models::Plan> plans{learned(single_plan()), learned(spread)};
+    if (w.num_experts == 0) {
+        using Kind = models::ContextParallel;
+        for (const Kind kind : {Kind::kAllGather, Kind::kRing, Kind::kAllToAll, Kind::kTwoLevel}) {
+            plans.push_back(learned(context_plan(kind)));
+        }
+    }
+    return plans;
 }
 
 class TorchReference : public testing::TestWithParam<std::string> {};
@@ -138,7 +155,8 @@ TEST_P(TorchReference, has_the_trainers_loss_and_gradients) {
         models::load_workload(JsonDocument::parse(model.at("workload").dump(), GetParam() + ".json"));
     ASSERT_EQ(model.at("sequences").as_integer(0, 100), 4);
     for (const models::Plan& plan : plans_for(workload)) {
-        SCOPED_TRACE("tp " + std::to_string(plan.tp));
+        SCOPED_TRACE("tp " + std::to_string(plan.tp) + ", cp " + std::to_string(plan.cp) + " " +
+                     std::string(to_string(plan.context)));
         const RunInputs run = run_inputs(workload, plan, workload.training);
         ASSERT_EQ(unbound_operations(run.workload, run.plan, run.stack, run.program), std::vector<std::string>{});
         expect_reference<Fp64>(run, model.at("fp64"), 1e-11);

@@ -12,6 +12,8 @@ namespace auspex::models {
 namespace {
 
 constexpr std::string_view kOwn = "this machine", kHead = "this machine (probe ", kTail = " us)";
+/// Of files that did not keep probes.
+constexpr std::string_view kOwnSlowed = "this machine (slowed)";
 constexpr double kMicro = 1e-6, kNano = 1e-9, kNanoInMicro = 1e3;
 
 /// 0: there is none, or no number.
@@ -36,7 +38,7 @@ std::string own_source(double probe_s) {
     return std::string(kHead) + json_number(nanoseconds / kNanoInMicro) + std::string(kTail);
 }
 
-bool is_own_source(const std::string& source) { return source == kOwn || probe_in(source) > 0; }
+bool is_own_source(const std::string& source) { return source == kOwn || source == kOwnSlowed || probe_in(source) > 0; }
 
 double probe_beside_s(const Measurement& row) { return probe_in(row.source); }
 
@@ -51,7 +53,7 @@ double full_speed_probe_s(const std::vector<Measurement>& rows) {
 }
 
 bool is_slowed(const Measurement& row, double full_speed_s) {
-    return full_speed_s > 0 && probe_beside_s(row) > kUndisturbedProbe * full_speed_s;
+    return row.source == kOwnSlowed || (full_speed_s > 0 && probe_beside_s(row) > kUndisturbedProbe * full_speed_s);
 }
 
 }  // namespace auspex::models

@@ -21,7 +21,7 @@ inline constexpr double kUndisturbedProbe = 1.1;
 /// Source of what is measured on this computer: "this machine", and with a probe beside it, of the slowest core that
 /// took part, "this machine (probe 150.526 us)". probe_s 0: none was taken.
 [[nodiscard]] std::string own_source(double probe_s = 0);
-/// True for what own_source gives.
+/// True for what own_source gives, and for "this machine (slowed)", as older files have it.
 [[nodiscard]] bool is_own_source(const std::string& source);
 /// The probe beside a row of this computer; 0 where there was none. To a nanosecond.
 [[nodiscard]] double probe_beside_s(const Measurement& row);
@@ -29,8 +29,8 @@ inline constexpr double kUndisturbedProbe = 1.1;
 /// The least of all rows "host,probe", which a calibration takes before, between and after its parts: a core's full
 /// speed. 0 where there is none.
 [[nodiscard]] double full_speed_probe_s(const std::vector<Measurement>& rows);
-/// True if the row's probe took more than kUndisturbedProbe times `full_speed_s` (not 0). Full speed may be learnt
-/// later than a row was taken: it is no property of the row.
+/// True if the row's probe took more than kUndisturbedProbe times `full_speed_s` (not 0), or an older file says so
+/// without a probe. Full speed may be learnt later than a row was taken: it is no property of the row.
 [[nodiscard]] bool is_slowed(const Measurement& row, double full_speed_s);
 
 }  // namespace auspex::models

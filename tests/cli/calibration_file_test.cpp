@@ -152,6 +152,34 @@ TEST_F(CalibrationFileTest, a_faster_probe_makes_rows_slowed_that_were_not) {
     EXPECT_NE(text().find("\nhost,b,"), std::string::npos);
 }
 
+/// Rows that stay when others of their part are measured again are still that part's: none is lost when they are slowed
+/// later, and no other part is measured for them.
+TEST_F(CalibrationFileTest, rows_stay_with_their_part_however_often_it_is_measured_again) {
+    const std::set<std::string> parts{"1 rank", "2 ranks"};
+    file_.append(probe(1.5e-4));
+    file_.append(row("a", 1, models::own_source(1.6e-4)));
+    file_.append(row("b", 1, models::own_source(2.1e-4)));
+    file_.end_part("1 rank");
+    file_.append(row("c", 1, models::own_source(1.5e-4)));
+    file_.end_part("2 ranks");
+    file_.drop_slowed(parts);
+    EXPECT_EQ(file_.parts_done(), (std::set<std::string>{"2 ranks"}));
+    EXPECT_EQ(file_.rows_of_part("1 rank"), 2);
+    file_.append(row("b", 1, models::own_source(1.4e-4)));
+    file_.end_part("1 rank");
+    file_.append(probe(1.4e-4));
+    EXPECT_EQ(file_.slowed_rows(parts), (std::map<std::string, int>{{"1 rank", 1}}));
+    file_.drop_slowed(parts);
+    EXPECT_EQ(file_.parts_done(), (std::set<std::string>{"2 ranks"}));
+    EXPECT_EQ(text().find("\nhost,a,"), std::string::npos);
+    EXPECT_EQ(file_.rows_of_part("1 rank"), 2);
+    EXPECT_EQ(file_.rows_of_part("2 ranks"), 1);
+    file_.append(row("a", 1, models::own_source(1.4e-4)));
+    file_.end_part("1 rank");
+    EXPECT_EQ(file_.parts_done(), parts);
+    EXPECT_TRUE(file_.slowed_rows(parts).empty());
+}
+
 TEST_F(CalibrationFileTest, conditions_are_written_once_and_have_to_stay_the_same) {
     EXPECT_TRUE(file_.agree_on(kNow));
     fill(file_);

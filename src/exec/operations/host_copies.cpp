@@ -118,6 +118,7 @@ bool run_host_copy(Rank<P>& rank, const CurrentOperation& current) {
                                            : copy(host, device, *rank.arena, bytes);
     });
     record_call("copy", 1, bytes);
+    rank.host_copy_bytes = static_cast<double>(bytes);
     return true;
 }
 

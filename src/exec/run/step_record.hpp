@@ -30,6 +30,9 @@ class StepRecord {
         make();
         OperationCount more = counting_.end();
         more.operations = goes_on && op.repeat == 1 ? 0 : more.operations;
+        if (schedule::is_host_copy(op.comm)) {
+            more = {1, 0, rank_.host_copy_bytes};  // no call of a communicator
+        }
         rank_.counts[static_cast<std::size_t>(op.kind)] += more;
         rank_.counts[static_cast<std::size_t>(schedule::OpKind::kKeyValueRing)] += counting_.take_shifts();
     }

@@ -61,6 +61,7 @@ struct Rank {
     Arena* arena = nullptr;
     std::unique_ptr<Arena> host =
         std::make_unique<Arena>();  ///< what stands for the host's memory, of offloaded layers
+    double host_copy_bytes = 0;     ///< of the copy to or from it that ran last
     RankCoordinates coordinates;
     RankShapes shapes;
     ContextPlace context;

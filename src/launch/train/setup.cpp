@@ -28,7 +28,8 @@ models::Plan plan_for(const models::Plan& plan, const models::Workload& workload
     }();
     const std::int64_t replica = tiles_per_replica(shapes_only);
     const std::string grid = "pp " + std::to_string(plan.pp) + " * ep " + std::to_string(plan.ep) + " * etp " +
-                             std::to_string(shapes_only.etp);
+                             std::to_string(shapes_only.etp) +
+                             (plan.cp > 1 ? " (cp and tp lie within a stage's ranks)" : "");
     if (ranks > 0 && plan.dp > 0 && ranks != replica * plan.dp) {
         throw InputError("-n", "found " + std::to_string(ranks) + " ranks; expected " +
                                    std::to_string(replica * plan.dp) + ", as " + plan.name + " has dp " +

@@ -12,7 +12,10 @@ namespace auspex::report {
 /// What may differ, relatively, and no more.
 inline constexpr double kAllowedForced = 1e-5;   ///< of losses where every rank is told which experts to choose
 inline constexpr double kAllowedLearned = 1e-4;  ///< of losses before the first choice that differs
-inline constexpr double kAllowedNorm = 1e-5;     ///< of gradients' norms where kAllowedForced holds
+/// Of gradients' norms where kAllowedForced holds. Rounding of fp32 grows with steps: over 50 of them one rank's norms
+/// with micro-batches of 1, 2, 4 and 8 sequences differ by up to 1.7e-6 (toy-moe), 1.1e-5 (toy-shared) and 4.6e-5
+/// (toy-latent), their losses by 7e-8.
+inline constexpr double kAllowedNorm = 1e-4;
 
 /// The largest learning rate of a check. Above it these small models are trained so hard that rounding grows a
 /// thousandfold within fifty steps, and even one rank with another micro-batch size goes its own way.

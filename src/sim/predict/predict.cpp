@@ -228,6 +228,18 @@ void note_straddling(Prediction& p, const SimulatedStep& step, models::GroupKind
     }
 }
 
+/// Collectives in two levels want as many ranks of a group on each of its nodes (network/collective).
+void note_unfilled_node(Prediction& p, const models::Layout& layout) {
+    const int whole = layout.tiles / layout.tiles_per_node, left = layout.tiles % layout.tiles_per_node;
+    if (whole > 0 && left > 0) {
+        p.notes.push_back(counted(layout.tiles, "tile") + " leave " + std::to_string(left) +
+                          " on a node by themselves: collectives over all nodes do not go over two levels, and may "
+                          "take much longer than on " +
+                          std::to_string(whole * layout.tiles_per_node) + " or " +
+                          std::to_string((whole + 1) * layout.tiles_per_node) + " tiles, which fill theirs");
+    }
+}
+
 void note_what_if(Prediction& p, const models::Stack& stack, const std::vector<std::string>& offered, const char* field,
                   const std::string& wanted) {
     if (std::find(offered.begin(), offered.end(), wanted) == offered.end()) {
@@ -266,6 +278,7 @@ void add_notes(Prediction& p, const models::Inputs& inputs, const SimulatedStep&
                 "routing has no effect with ep = 1: unevenness of experts inside a rank is not modelled");
         }
     }
+    note_unfilled_node(p, step.layout);
     note_straddling(p, step, models::GroupKind::kTp, "tp");
     note_straddling(p, step, models::GroupKind::kEp, "ep");
     if (inputs.workload.mtp_layers > 0 && step.plan.pp > 1 && step.plan.stages != models::StageDeal::kByCost &&

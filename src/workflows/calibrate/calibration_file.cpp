@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
@@ -21,7 +22,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kDone = "# done: ", kConditions = "# conditions: ";
+/// Behind the rows of a part: of one that is complete, and of one of which some are to be measured again.
+constexpr std::string_view kDone = "# done: ", kAgain = "# again: ";
+constexpr std::string_view kConditions = "# conditions: ";
 constexpr const char* kWhatToDo = "expected measurements of the same, another --measurements, or --fresh";
 constexpr const char* kExpected = "a CSV file of measurements";
 
@@ -33,6 +36,16 @@ bool is_slowed_row(const std::string& line, double full_speed_s) {
     models::Measurement row;
     row.source = line.substr(line.rfind(',') + 1);
     return is_row(line) && models::is_slowed(row, full_speed_s);
+}
+
+/// The part whose rows are above a line, up to the last such line.
+std::optional<std::string> part_ended_by(const std::string& line) {
+    for (const std::string_view end : {kDone, kAgain}) {
+        if (line.starts_with(end)) {
+            return line.substr(end.size());
+        }
+    }
+    return std::nullopt;
 }
 
 std::string text_of(const Conditions& conditions) {
@@ -311,8 +324,8 @@ int CalibrationFile::rows_of_part(const std::string& part) const {
     int rows = 0, all = 0;
     for (const std::string& line : lines()) {
         rows += is_row(line) ? 1 : 0;
-        if (line.starts_with(kDone)) {
-            all += line.substr(kDone.size()) == part ? rows : 0;
+        if (const std::optional<std::string> ended = part_ended_by(line)) {
+            all += *ended == part ? rows : 0;
             rows = 0;
         }
     }
@@ -325,10 +338,9 @@ std::map<std::string, int> CalibrationFile::slowed_rows(const std::set<std::stri
     int rows = 0;
     for (const std::string& line : lines()) {
         rows += is_slowed_row(line, full_speed_s) ? 1 : 0;
-        if (line.starts_with(kDone)) {
-            const std::string part = line.substr(kDone.size());
-            if (rows > 0 && parts.contains(part)) {
-                slowed[part] += rows;
+        if (const std::optional<std::string> ended = part_ended_by(line)) {
+            if (rows > 0 && parts.contains(*ended)) {
+                slowed[*ended] += rows;
             }
             rows = 0;
         }
@@ -338,24 +350,24 @@ std::map<std::string, int> CalibrationFile::slowed_rows(const std::set<std::stri
 
 void CalibrationFile::drop_slowed(const std::set<std::string>& parts) const {
     const std::map<std::string, int> slowed = slowed_rows(parts);
-    const auto is_slowed = [full_speed_s = fastest_probe_s()](const std::string& line) {
-        return is_slowed_row(line, full_speed_s);
-    };
+    const double full_speed_s = fastest_probe_s();
     std::string before, kept;
-    std::vector<std::string> part;
+    std::vector<std::string> segment;
     for (const std::string& line : lines()) {
         before += line + "\n";
-        part.push_back(line);
-        if (!line.starts_with(kDone)) {
+        const std::optional<std::string> ended = part_ended_by(line);
+        if (!ended) {
+            segment.push_back(line);
             continue;
         }
-        const bool is_dropped = slowed.contains(line.substr(kDone.size()));
-        for (const std::string& one : std::exchange(part, {})) {
-            kept += is_dropped && (one == line || is_slowed(one)) ? "" : one + "\n";
+        const bool is_reopened = slowed.contains(*ended);
+        for (const std::string& one : std::exchange(segment, {})) {
+            kept += is_reopened && is_slowed_row(one, full_speed_s) ? "" : one + "\n";
         }
+        kept += (is_reopened ? std::string(kAgain) + *ended : line) + "\n";
     }
-    for (const std::string& line : part) {
-        kept += is_slowed(line) ? "" : line + "\n";
+    for (const std::string& line : segment) {
+        kept += is_slowed_row(line, full_speed_s) ? "" : line + "\n";
     }
     if (kept != before) {
         write_file(file_, kept);

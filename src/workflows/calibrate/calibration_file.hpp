@@ -21,8 +21,9 @@ inline constexpr const char* kBuildCondition = "build";
 enum class LastLine { kWhole, kCompleted, kDropped };
 
 /// Of rows "kind,name,…" in a file of measurements (workflows/calibrate/measure_task.hpp) a part ends with a comment
-/// line that has its name, "# done: 2 ranks". Another comment, "# conditions: …", stands above all. Lines may end as
-/// Windows ends them. Members throw InputError where the file is no such file, std::runtime_error where it cannot be
+/// line that has its name, "# done: 2 ranks"; "# again: 2 ranks" if some of its rows were taken away to be measured
+/// again. The new ones have an end of their own: a part may have several, and is done if one says so. Another comment,
+/// "# conditions: …", stands above all. Lines may end as Windows ends them. Members throw InputError where the file is no such file, std::runtime_error where it cannot be
 /// written.
 class CalibrationFile {
  public:
@@ -49,7 +50,8 @@ class CalibrationFile {
     /// How many rows of each of these parts were measured on slowed cores (models::is_slowed, by the fastest probe that
     /// the file has now); parts without such rows are left out.
     [[nodiscard]] std::map<std::string, int> slowed_rows(const std::set<std::string>& parts) const;
-    /// Takes those rows away, and the ends of their parts: they will be measured again, and nothing else of them.
+    /// Takes those rows away, and makes the ends of their parts "again": they will be measured again, and nothing else
+    /// of them.
     /// Likewise rows on slowed cores behind the last end, of a part that was broken off. In one step: whoever is killed
     /// meanwhile leaves the old file or the new one.
     void drop_slowed(const std::set<std::string>& parts) const;

@@ -19,10 +19,13 @@ void expect_only_states(const schedule::LabelBytes& live) {
 }
 
 /// Calls of one communication: tokens, choices and weights are gathered, gradients of tokens and weights scattered; of
-/// rows that are sent the experts' numbers go first.
+/// rows that are sent the experts' numbers go first. Copies to the host and back ask nobody.
 std::uint64_t calls_of(const schedule::Operation& op) {
-    if (op.comm == schedule::CommKind::kNone || op.kind != schedule::OpKind::kTokenCommunication) {
-        return op.comm == schedule::CommKind::kNone ? 0 : 1;
+    if (op.comm == schedule::CommKind::kNone || schedule::is_host_copy(op.comm)) {
+        return 0;
+    }
+    if (op.kind != schedule::OpKind::kTokenCommunication) {
+        return 1;
     }
     const std::uint64_t more = op.comm == schedule::CommKind::kAllToAll ? 0 : 1;
     return more + (op.phase == schedule::Phase::kForward || op.phase == schedule::Phase::kRecompute ? 2 : 1);
@@ -54,6 +57,16 @@ void expect_tidy_step(const models::Workload& workload, const models::Plan& plan
         expect_only_states(result.live[rank]);
         expect_program_counts(run, result.counts[rank], static_cast<int>(rank));
     }
+}
+
+TEST(Step, copies_to_the_host_are_counted_as_the_program_has_them) {
+    models::Plan plan = pipeline_plan(models::ScheduleKind::k1f1b);
+    plan.offload_layers = 1;
+    expect_tidy_step<Fp32>(dense_model(), plan);
+    expect_tidy_step<Bf16Precision>(mixture_model(), bf16(plan));
+    plan.tp = plan.etp = plan.dp = plan.ep = 2;
+    expect_tidy_step<Fp32>(mixture_model(), plan);
+    expect_tidy_step<Fp32>(mixture_model(), recomputed(plan));
 }
 
 TEST(CollectiveStep, does_what_the_program_says_and_leaves_weights_gradients_and_states) {

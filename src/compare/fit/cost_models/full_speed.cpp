@@ -30,7 +30,7 @@ std::vector<models::Measurement> at_full_speed(std::vector<models::Measurement> 
     const double full_speed_s = models::full_speed_probe_s(rows), typical_s = typical_probe_s(rows, full_speed_s);
     std::vector<models::Measurement*> slowed_from_memory;
     for (models::Measurement& row : rows) {
-        if (!models::is_slowed(row, full_speed_s)) {
+        if (!models::is_slowed(row, full_speed_s) || models::probe_beside_s(row) <= 0) {
             continue;
         }
         if (is_of_core(row)) {

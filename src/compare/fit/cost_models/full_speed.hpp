@@ -12,7 +12,8 @@ namespace auspex::fit {
 ///   kernels from the cache, messages, collectives, passes and turns     seconds / slow
 ///   kernels from memory      seconds - (slow - 1) of what the same call takes from the cache, at full speed
 ///
-/// Copies, and calls from memory that were not timed from the cache, stay as they are: memory does not wait for cores.
+/// Copies, calls from memory that were not timed from the cache, and slowed rows of older files, which have no probe,
+/// stay as they are.
 /// Such a row from memory is at least as long as the one from the cache. Without rows "host,probe" nothing is slowed.
 [[nodiscard]] std::vector<models::Measurement> at_full_speed(std::vector<models::Measurement> rows);
 

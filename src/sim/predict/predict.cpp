@@ -11,6 +11,7 @@
 #include "sim/predict/cpu_sensitivity.hpp"
 #include "sim/predict/memory_report.hpp"
 #include "sim/predict/mfu_waterfall.hpp"
+#include "sim/predict/placement_notes.hpp"
 #include "sim/predict/routing_effects.hpp"
 #include "sim/predict/sensitivity.hpp"
 #include "sim/predict/simulate.hpp"
@@ -209,37 +210,6 @@ std::vector<BoundShare> bounds_by_time(const std::vector<OperationShare>& operat
     return list;
 }
 
-/// Groups small enough for one node that lie on two: their traffic leaves the node.
-void note_straddling(Prediction& p, const SimulatedStep& step, models::GroupKind kind, const char* name) {
-    const int size = group_size(step.layout, kind);
-    if (size <= 1 || size > step.layout.tiles_per_node) {
-        return;
-    }
-    const auto groups = groups_of(step.layout, kind, 0);
-    const auto straddles = [&](const std::vector<int>& group) {
-        const auto [low, high] = std::minmax_element(group.begin(), group.end());
-        return *low / step.layout.tiles_per_node != *high / step.layout.tiles_per_node;
-    };
-    const auto count = std::count_if(groups.begin(), groups.end(), straddles);
-    if (count > 0) {
-        p.notes.push_back(std::to_string(count) + " of " + std::to_string(groups.size()) + " " + name + " groups of " +
-                          std::to_string(size) + " straddle two nodes of " +
-                          std::to_string(step.layout.tiles_per_node) + " tiles in the first stage");
-    }
-}
-
-/// Collectives in two levels want as many ranks of a group on each of its nodes (network/collective).
-void note_unfilled_node(Prediction& p, const models::Layout& layout) {
-    const int whole = layout.tiles / layout.tiles_per_node, left = layout.tiles % layout.tiles_per_node;
-    if (whole > 0 && left > 0) {
-        p.notes.push_back(counted(layout.tiles, "tile") + " leave " + std::to_string(left) +
-                          " on a node by themselves: collectives over all nodes do not go over two levels, and may "
-                          "take much longer than on " +
-                          std::to_string(whole * layout.tiles_per_node) + " or " +
-                          std::to_string((whole + 1) * layout.tiles_per_node) + " tiles, which fill theirs");
-    }
-}
-
 void note_what_if(Prediction& p, const models::Stack& stack, const std::vector<std::string>& offered, const char* field,
                   const std::string& wanted) {
     if (std::find(offered.begin(), offered.end(), wanted) == offered.end()) {
@@ -278,9 +248,7 @@ void add_notes(Prediction& p, const models::Inputs& inputs, const SimulatedStep&
                 "routing has no effect with ep = 1: unevenness of experts inside a rank is not modelled");
         }
     }
-    note_unfilled_node(p, step.layout);
-    note_straddling(p, step, models::GroupKind::kTp, "tp");
-    note_straddling(p, step, models::GroupKind::kEp, "ep");
+    std::ranges::move(placement_notes(step.layout), std::back_inserter(p.notes));
     if (inputs.workload.mtp_layers > 0 && step.plan.pp > 1 && step.plan.stages != models::StageDeal::kByCost &&
         step.plan.stages != models::StageDeal::kList) {
         p.notes.push_back("the last stage has " + counted(inputs.workload.mtp_layers, "prediction module") +

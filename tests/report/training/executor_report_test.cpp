@@ -95,7 +95,7 @@ TEST(ExecutorReport, files_carry_the_command_and_the_numbers) {
         EXPECT_NE(text.find("0.7500"), std::string::npos) << name;  // 300 of 400 bytes
     }
     EXPECT_NE(text_of(folder / "layouts.csv")
-                  .find("toy-moe,\"dp 2, ep 2\",\"all-to-all, fused\",4,1e-05,1e-05,1e-04,,0,equal,equal,0.0,ok\n"),
+                  .find("toy-moe,\"dp 2, ep 2\",\"all-to-all, fused\",4,1e-05,1e-04,1e-04,,0,equal,equal,0.0,ok\n"),
               std::string::npos)
         << text_of(folder / "layouts.csv");
     EXPECT_NE(text_of(folder / "recovery.csv").find("kill -9 of rank 1,1 restart,ok\n"), std::string::npos);

@@ -59,10 +59,10 @@ TEST(LayoutJudgement, replayed_losses_are_within_1e_5_of_one_ranks) {
     expect_losses_are_guarded([](const auto& run, auto& check) { judge_replayed(run, single_run(), check); }, 1e-5);
 }
 
-TEST(LayoutJudgement, norms_of_gradients_are_within_1e_5_of_one_ranks) {
+TEST(LayoutJudgement, norms_of_gradients_are_within_1e_4_of_one_ranks) {
     const Judge judge = [](const auto& run, auto& check) { judge_forced(run, single_run(), check); };
-    EXPECT_TRUE(passes(judge, [](launch::TrainResult& run) { run.steps[1].gradient_norm *= 1 + 0.99e-5; }));
-    EXPECT_FALSE(passes(judge, [](launch::TrainResult& run) { run.steps[1].gradient_norm *= 1 + 1.01e-5; }));
+    EXPECT_TRUE(passes(judge, [](launch::TrainResult& run) { run.steps[1].gradient_norm *= 1 + 0.99e-4; }));
+    EXPECT_FALSE(passes(judge, [](launch::TrainResult& run) { run.steps[1].gradient_norm *= 1 + 1.01e-4; }));
     EXPECT_FALSE(passes(judge, [](launch::TrainResult& run) { run.steps[1].gradient_norm = kNan; }));
     EXPECT_FALSE(passes(judge, [](launch::TrainResult& run) { run.steps.pop_back(); }));
 }

@@ -69,7 +69,7 @@ KernelTime kernel_time(const Kernel& kernel, const Machine& machine, const Stack
                                                   in_8_bits ? rate / tile.gemm_bf16_flop_per_s : 1);
         flop_s = kernel.work_flop * scale / (rate * tile.gemm_ceiling * stack.gemm_efficiency * efficiency);
     } else if (kernel.type == KernelType::kAttention) {
-        flop_s = kernel.work_flop * scale / (rate * tile.attention_efficiency);
+        flop_s = kernel.work_flop * scale / (rate * tile.attention_efficiency * stack.attention_efficiency);
     }
     const double overhead_s =
         kernel.launches * (tile.kernel_launch_s + stack.launch_s) + kernel.host_syncs * stack.host_sync_s;

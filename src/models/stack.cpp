@@ -63,7 +63,7 @@ void read_counts(const JsonValue& section, KernelCounts& counts) {
 }
 
 void read_kernels(const JsonValue& section, Stack& stack) {
-    section.allow_only({"launch", "issue", "host_sync", "backward_launch_ratio", "gemm_efficiency", "step_host",
+    section.allow_only({"launch", "issue", "host_sync", "backward_launch_ratio", "gemm_efficiency", "attention_efficiency", "step_host",
                         "counts", "keeps", "cross_entropy_copies"});
     stack.launch_s = read_time(section, "launch", stack);
     stack.issue_s = read_time_or_none(section, "issue", stack);
@@ -71,6 +71,9 @@ void read_kernels(const JsonValue& section, Stack& stack) {
     stack.backward_launch_ratio =
         read_constant(section, "backward_launch_ratio", Dimension::kNone, 0.1, 10, kRole, stack.constants);
     stack.gemm_efficiency = read_fraction(section, "gemm_efficiency", stack);
+    if (section.find("attention_efficiency")) {
+        stack.attention_efficiency = read_fraction(section, "attention_efficiency", stack);
+    }
     stack.step_host_s = read_time(section, "step_host", stack);
     read_counts(section.at("counts"), stack.kernels);
     if (section.find("cross_entropy_copies")) {

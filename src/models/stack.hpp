@@ -44,11 +44,12 @@ struct Stack {
     double backward_launch_ratio =
         1;  ///< automatic differentiation issues this many kernels per forward kernel of a non-GEMM operation
     KernelCounts kernels;
-    bool keeps_rotated = false;     ///< rotation is out of place: queries and keys stay beside the projections
-    int cross_entropy_copies = 0;   ///< fp32 copies of the logits beside the first, while cross entropy is computed
-    bool keeps_activation = false;  ///< SwiGLU in several kernels: the activated gate stays beside the product
-    double gemm_efficiency = 1;     ///< stack's GEMMs over the machine's in-situ ones (layout copies, unfused bias)
-    double step_host_s = 0;         ///< host work once a step that nothing hides (data, scheduler, logging)
+    bool keeps_rotated = false;       ///< rotation is out of place: queries and keys stay beside the projections
+    int cross_entropy_copies = 0;     ///< fp32 copies of the logits beside the first, while cross entropy is computed
+    bool keeps_activation = false;    ///< SwiGLU in several kernels: the activated gate stays beside the product
+    double gemm_efficiency = 1;       ///< stack's GEMMs over the machine's in-situ ones (layout copies, unfused bias)
+    double attention_efficiency = 1;  ///< stack's attention over the machine's fused one (kernels of another year)
+    double step_host_s = 0;           ///< host work once a step that nothing hides (data, scheduler, logging)
     // pipeline
     bool blocking_sends = false;   ///< a stage's compute waits until its message has left
     bool sync_after_pass = false;  ///< the host waits for the device after each pass of a micro-batch

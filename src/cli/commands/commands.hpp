@@ -53,6 +53,7 @@ void run_schedule(const Options& options);
 void run_ablate(const Options& options);
 void run_program(const Options& options);
 void run_train(const Options& options);
+void run_validate(const Options& options);
 void run_verify(const Options& options);
 
 }  // namespace auspex::cli

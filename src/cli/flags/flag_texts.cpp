@@ -15,7 +15,8 @@ namespace {
 
 /// Several values behind one flag, as a shell's pattern gives them.
 bool takes_many(Flag flag) {
-    return flag == Flag::kInput || flag == Flag::kPlans || flag == Flag::kWorkloads || flag == Flag::kListed;
+    return flag == Flag::kInput || flag == Flag::kPlans || flag == Flag::kWorkloads || flag == Flag::kListed ||
+           flag == Flag::kCases;
 }
 
 /// Of the flag as this command takes it.
@@ -241,6 +242,11 @@ FlagText text_of(Flag flag) {
         return search_flag_text(flag);
     }
     switch (flag) {
+        case Flag::kCases: return {"cases", "FILE...", "JSON files of published training runs, or folders of them"};
+        case Flag::kMachinesFolder:
+            return {"machines", "DIR", "take the machine files that cases need from there (default machines/)"};
+        case Flag::kStacksFolder:
+            return {"stacks", "DIR", "take the stack files that cases need from there (default stacks/)"};
         case Flag::kRole:
             return {"role", "ROLE",
                     "machine, stack, workload, plan, layouts, measurements, published-names or published-training"};

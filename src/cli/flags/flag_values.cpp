@@ -249,6 +249,9 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
         case Flag::kAgainst: options.search.against = text(); break;
         case Flag::kSearchCheckpoint: options.search.checkpoint = text(); break;
         case Flag::kSearchResume: options.search.resume = text(); break;
+        case Flag::kCases: options.validate.cases = values; break;
+        case Flag::kMachinesFolder: options.validate.machines = text(); break;
+        case Flag::kStacksFolder: options.validate.stacks = text(); break;
         case Flag::kPort: options.explore.port = parse_whole("port", text(), 0, kMaxPort); break;
         case Flag::kOpen: options.explore.open = true; break;
         case Flag::kCsv: options.csv = text(); break;

@@ -119,6 +119,9 @@ enum class Flag {
     kAgainst,
     kSearchCheckpoint,
     kSearchResume,
+    kCases,
+    kMachinesFolder,
+    kStacksFolder,
     kCalibrateOut,
     kMeasurements,
     kFresh,
@@ -197,6 +200,12 @@ struct CalibrateFlags {
     std::string measurements, precision, report, from;
     bool fresh = false;
     double budget_s = 0;
+};
+
+/// What `auspex validate` alone takes.
+struct ValidateFlags {
+    std::vector<std::string> cases;  ///< files or folders
+    std::string machines, stacks;    ///< folders
 };
 
 /// What `auspex plan` alone takes.
@@ -325,6 +334,7 @@ struct Options {
     ImportFlags import;
     DiffFlags diff;
     ExploreFlags explore;
+    ValidateFlags validate;
     ScheduleFlags schedule;
     TraceFlags traces;
     bool json = false;

@@ -29,6 +29,13 @@ std::vector<Command> prediction_commands() {
           Flag::kNoSensitivity, Flag::kAdvice,  Flag::kOut,         Flag::kCsv,         Flag::kJson},
          run_predict,
          {{Flag::kOut, "write a page there: index.html"}}},
+        {"validate",
+         "predict published training runs as their sources describe them, and say the error of each",
+         "auspex validate --cases tests/published/runs",
+         {Flag::kCases},
+         {Flag::kMachinesFolder, Flag::kStacksFolder, Flag::kSet, Flag::kJson},
+         run_validate,
+         {{Flag::kSet, "override a field of all machines or stacks; ROLE is machine or stack; may be repeated"}}},
         {"scale",
          "predict several sizes and report how efficiency falls and why",
          "auspex scale --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b "

@@ -1,0 +1,186 @@
+/// @file Cases read as they are: what is named is checked, what is not is passed over.
+#include "compare/evaluate/runs/published_run.hpp"
+
+#include <set>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "base/json.hpp"
+
+namespace auspex::evaluate {
+namespace {
+
+constexpr double kLargest = 1e15, kGi = 1024.0 * 1024 * 1024;
+constexpr int kLargestCount = 100'000'000;
+
+std::optional<JsonValue> member(const JsonValue& object, std::string_view key) {
+    const std::optional<JsonValue> found = object.find(key);
+    return found && !found->is_null() ? found : std::nullopt;
+}
+
+std::string text_of(const JsonValue& object, std::string_view key) {
+    const std::optional<JsonValue> found = member(object, key);
+    return found ? found->as_string() : "";
+}
+
+double number_of(const JsonValue& object, std::string_view key) {
+    const std::optional<JsonValue> found = member(object, key);
+    return found ? found->as_number(0, kLargest) : 0;
+}
+
+int count_of(const JsonValue& object, std::string_view key, int otherwise = 0) {
+    const std::optional<JsonValue> found = member(object, key);
+    return found ? static_cast<int>(found->as_integer(0, kLargestCount)) : otherwise;
+}
+
+int required_count(const JsonValue& object, std::string_view key) {
+    return static_cast<int>(object.at(key).as_integer(1, kLargestCount));
+}
+
+PublishedRun::Model model_of(const JsonValue& v) {
+    PublishedRun::Model model;
+    model.name = text_of(v, "name");
+    model.activation = text_of(v, "activation");
+    model.attention = text_of(v, "attention");
+    model.position = text_of(v, "position");
+    model.window = text_of(v, "sliding_window");
+    model.layers = required_count(v, "layers");
+    model.hidden = required_count(v, "hidden");
+    model.heads = count_of(v, "heads");
+    model.kv_heads = count_of(v, "kv_heads", model.heads);
+    model.head_size = count_of(v, "head_dim", model.heads > 0 ? model.hidden / model.heads : 0);
+    model.ffn = count_of(v, "ffn");
+    model.vocab = required_count(v, "vocab");
+    model.sequence = required_count(v, "seq");
+    model.experts = count_of(v, "experts");
+    model.top_k = count_of(v, "topk");
+    model.expert_ffn = count_of(v, "moe_ffn", model.ffn);
+    model.shared_experts = count_of(v, "shared_experts");
+    model.dense_layers = count_of(v, "dense_layers");
+    model.q_rank = count_of(v, "q_lora_rank");
+    model.kv_rank = count_of(v, "kv_lora_rank");
+    model.rope_head_size = count_of(v, "qk_rope_dim");
+    model.plain_head_size = count_of(v, "qk_nope_dim");
+    model.value_head_size = count_of(v, "v_head_dim");
+    if (const auto tied = member(v, "tied_embeddings")) {
+        model.tied_embeddings = tied->as_bool();
+    }
+    constexpr double kBillion = 1e9;
+    model.parameters = kBillion * number_of(v, "params_b");
+    return model;
+}
+
+PublishedRun::Plan plan_of(const JsonValue& v) {
+    PublishedRun::Plan plan;
+    plan.tp = count_of(v, "tp", 1);
+    plan.pp = count_of(v, "pp", 1);
+    plan.cp = count_of(v, "cp", 1);
+    plan.ep = count_of(v, "ep", 1);
+    plan.etp = count_of(v, "etp");
+    plan.virtual_stages = count_of(v, "vpp");
+    plan.micro_batch = count_of(v, "micro_batch");
+    plan.global_batch = required_count(v, "global_batch");
+    plan.accumulation = count_of(v, "ga");
+    if (const auto sliced = member(v, "seq_parallel")) {
+        plan.sequence_parallel = sliced->as_bool();
+    }
+    plan.capacity_factor = number_of(v, "capacity_factor");
+    plan.schedule = text_of(v, "schedule");
+    plan.zero = text_of(v, "zero");
+    plan.overlap = text_of(v, "overlap");
+    plan.recompute = text_of(v, "recompute");
+    return plan;
+}
+
+PublishedRun::Measured measured_of(const JsonValue& v, const std::optional<JsonValue>& derived) {
+    PublishedRun::Measured measured;
+    measured.step_s = number_of(v, "step_time_s");
+    if (measured.step_s <= 0) {
+        measured.step_s = number_of(v, "step_time_from_formula_s");
+    }
+    measured.samples_per_s = number_of(v, "samples_per_s");
+    measured.tokens_per_s_per_gpu = number_of(v, "tokens_per_s_per_gpu");
+    measured.tflops_per_gpu = number_of(v, "tflops_per_gpu");
+    measured.peak_memory_bytes = kGi * number_of(v, "peak_mem_gib");
+    if (derived) {
+        measured.derived_step_s = number_of(*derived, "step_time_s");
+    }
+    return measured;
+}
+
+PublishedRun run_of(const JsonValue& v) {
+    PublishedRun run;
+    run.id = v.at("id").as_string();
+    run.source_key = text_of(v, "source_key");
+    run.source = v.at("source").as_string();
+    run.url = text_of(v, "url");
+    run.system = text_of(v, "machine");
+    const JsonValue hardware = v.at("hardware");
+    run.gpu = hardware.at("gpu").as_string();
+    run.nics = text_of(hardware, "nics");
+    run.gpus_per_node = count_of(hardware, "gpus_per_node");
+    run.gpus = required_count(v, "gpus");
+    run.precision = text_of(v, "precision");
+    run.framework = v.at("framework").as_string();
+    run.flop_convention = text_of(v, "how_flops_counted");
+    run.model = model_of(v.at("model"));
+    run.plan = plan_of(v.at("plan"));
+    run.measured = measured_of(v.at("measured"), member(v, "derived"));
+    return run;
+}
+
+}  // namespace
+
+std::vector<PublishedRun> load_published_runs(const JsonDocument& document) {
+    std::vector<PublishedRun> runs;
+    std::set<std::string> ids;
+    for (const JsonValue& value : document.root().elements()) {
+        runs.push_back(run_of(value));
+        if (!ids.insert(runs.back().id).second) {
+            value.at("id").fail("an id of its own: another case has it");
+        }
+    }
+    return runs;
+}
+
+std::optional<double> flop_of_step(const PublishedRun& run) {
+    const PublishedRun::Model& m = run.model;
+    const double batch = run.plan.global_batch, s = m.sequence, layers = m.layers, h = m.hidden, vocab = m.vocab;
+    const std::string_view how = run.flop_convention;
+    if (how.find("Megatron formula") != std::string_view::npos && m.experts == 0 && m.heads > 0) {
+        constexpr double kPerProduct = 12, kSwiglu = 1.5;
+        const double gates = m.activation == "swiglu" ? kSwiglu : 1;
+        const double projections = 1 + static_cast<double>(m.kv_heads) / m.heads + gates * m.ffn / h;
+        const double width = static_cast<double>(m.heads) * m.head_size / h;
+        return kPerProduct * batch * s * layers * h * h * (projections * width + s / h + vocab / (2 * layers * h));
+    }
+    if (how.starts_with("F=96*B*s*l*h^2")) {
+        constexpr double kWithRecompute = 96, kAttention = 6, kHead = 16;
+        return kWithRecompute * batch * s * layers * h * h * (1 + s / (kAttention * h) + vocab / (kHead * layers * h));
+    }
+    return std::nullopt;
+}
+
+std::optional<MeasuredStep> measured_step(const PublishedRun& run) {
+    const PublishedRun::Measured& measured = run.measured;
+    const double batch = run.plan.global_batch;
+    if (measured.step_s > 0) {
+        return MeasuredStep{measured.step_s, "step"};
+    }
+    if (measured.samples_per_s > 0) {
+        return MeasuredStep{batch / measured.samples_per_s, "samples/s"};
+    }
+    if (measured.tokens_per_s_per_gpu > 0) {
+        return MeasuredStep{batch * run.model.sequence / (measured.tokens_per_s_per_gpu * run.gpus), "tokens/s"};
+    }
+    constexpr double kTera = 1e12;
+    if (const auto flop = flop_of_step(run); flop && measured.tflops_per_gpu > 0) {
+        return MeasuredStep{*flop / (kTera * measured.tflops_per_gpu * run.gpus), "FLOP by the source's formula"};
+    }
+    if (measured.derived_step_s > 0) {
+        return MeasuredStep{measured.derived_step_s, "derived step"};
+    }
+    return std::nullopt;
+}
+
+}  // namespace auspex::evaluate

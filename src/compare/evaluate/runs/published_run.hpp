@@ -1,0 +1,63 @@
+#pragma once
+/// @file Training runs that others measured: cases as files of published results have them (docs/validation.md).
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json_forward.hpp"
+
+namespace auspex::evaluate {
+
+/// One run. Numbers that a case does not have are 0, texts empty; keys that are not named in docs/validation.md are
+/// passed over.
+struct PublishedRun {
+    std::string id, source_key, source, url;
+    std::string system;  ///< "Aurora", "Frontier"; empty where the source names none
+    std::string gpu, nics;
+    int gpus_per_node = 0, gpus = 0;
+    std::string precision, framework, flop_convention;
+
+    struct Model {
+        std::string name, activation, attention, position, window;
+        int layers = 0, hidden = 0, heads = 0, kv_heads = 0, head_size = 0, ffn = 0, vocab = 0, sequence = 0;
+        int experts = 0, top_k = 0, expert_ffn = 0, shared_experts = 0, dense_layers = 0;
+        int q_rank = 0, kv_rank = 0, rope_head_size = 0, plain_head_size = 0, value_head_size = 0;
+        std::optional<bool> tied_embeddings;
+        double parameters = 0;  ///< as the source says, of all experts
+    } model;
+
+    struct Plan {
+        int tp = 1, pp = 1, cp = 1, ep = 1, etp = 0, virtual_stages = 0, micro_batch = 0, global_batch = 0;
+        int accumulation = 0;  ///< micro-batches of a step
+        bool sequence_parallel = false;
+        double capacity_factor = 0;
+        std::string schedule, zero, overlap, recompute;
+    } plan;
+
+    struct Measured {
+        double step_s = 0;  ///< what the source prints as a step's time, or what its own formula gives
+        double samples_per_s = 0, tokens_per_s_per_gpu = 0, tflops_per_gpu = 0, peak_memory_bytes = 0;
+        double derived_step_s = 0;  ///< computed from what the source prints, by those who wrote the case
+    } measured;
+};
+
+/// An array of cases. Throws InputError naming file, path, value and what is expected.
+[[nodiscard]] std::vector<PublishedRun> load_published_runs(const JsonDocument& document);
+
+/// A step's time, and what it was taken from.
+struct MeasuredStep {
+    double seconds = 0;
+    std::string from;  ///< "step", "samples/s", "tokens/s", "FLOP by the source's formula", "derived step"
+};
+/// The first of these that the case has: step, samples/s, tokens/s of a GPU, FLOP where the convention is one that
+/// flop_of_step knows, derived step. Nothing where it has none.
+[[nodiscard]] std::optional<MeasuredStep> measured_step(const PublishedRun& run);
+
+/// FLOP of a step as the source counts them; nothing where the convention is not known.
+///
+/// Megatron-LM's (megatron/training: num_floating_point_operations), attention counted whole, no recomputation:
+///   12 B s L h^2 ((1 + kv / heads + gates ffn / h) heads head_size / h + s / h + V / (2 L h)), gates 1, swiglu 1.5
+/// Narayanan et al. 2021, with all of the forward pass again: 96 B s L h^2 (1 + s / (6 h) + V / (16 L h))
+[[nodiscard]] std::optional<double> flop_of_step(const PublishedRun& run);
+
+}  // namespace auspex::evaluate

@@ -1,0 +1,273 @@
+/// @file Words of cases, as this project's words.
+#include "compare/evaluate/runs/run_inputs.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "base/json_writer.hpp"
+
+namespace auspex::evaluate {
+namespace {
+
+bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+[[noreturn]] void refuse(const PublishedRun& run, const std::string& found, const std::string& expected) {
+    throw InputError(run.id, "found " + found + "; expected " + expected);
+}
+
+bool is_swiglu(const PublishedRun::Model& m) {
+    constexpr int kPlain = 4;
+    return m.activation == "swiglu" || (m.activation.empty() && (m.ffn != kPlain * m.hidden || m.experts > 0));
+}
+
+void write_attention(JsonWriter& json, const PublishedRun::Model& m) {
+    if (m.attention == "MLA") {
+        json.member("attention", "latent").member("kv_heads", m.heads).member("head_size", m.plain_head_size);
+        json.member("q_rank", m.q_rank).member("kv_rank", m.kv_rank).member("rope_head_size", m.rope_head_size);
+        json.member("value_head_size", m.value_head_size);
+        return;
+    }
+    json.member("attention", "multi-head").member("kv_heads", m.kv_heads).member("head_size", m.head_size);
+}
+
+void write_window(JsonWriter& json, const PublishedRun& run) {
+    const PublishedRun::Model& m = run.model;
+    if (m.window.empty()) {
+        return;
+    }
+    const int tokens = std::atoi(m.window.c_str());
+    if (tokens < 1 || !has(m.window, "alternate layers")) {
+        refuse(run, "sliding_window " + json_quote(m.window), "TOKENS on alternate layers");
+    }
+    json.member("window", tokens).member("windowed_layers", m.layers / 2);
+}
+
+void write_experts(JsonWriter& json, const PublishedRun& run) {
+    const PublishedRun::Model& m = run.model;
+    if (m.experts == 0 || m.dense_layers > 0) {
+        if (m.ffn < 1) {
+            refuse(run, "no inner width of dense layers", "model.ffn");
+        }
+        json.member("intermediate_size", m.ffn);
+    }
+    if (m.experts == 0) {
+        return;
+    }
+    if (m.expert_ffn < 1 || m.top_k < 1) {
+        refuse(run, "experts without model.moe_ffn or model.topk", "both");
+    }
+    json.member("num_experts", m.experts).member("top_k", m.top_k).member("expert_size", m.expert_ffn);
+    json.member("shared_experts", m.shared_experts).member("first_dense_layers", m.dense_layers);
+    if (run.plan.capacity_factor > 0) {
+        json.member("capacity_factor", run.plan.capacity_factor);
+    }
+}
+
+std::string workload_of(const PublishedRun& run, std::vector<std::string>& notes) {
+    const PublishedRun::Model& m = run.model;
+    if (m.heads < 1) {
+        refuse(run, "no number of attention heads", "model.heads");
+    }
+    const bool swiglu = is_swiglu(m);
+    if (m.activation.empty()) {
+        notes.push_back(swiglu ? "SwiGLU is assumed" : "GELU is assumed");
+    }
+    std::ostringstream out;
+    {
+        JsonWriter json(out, JsonLayout::kOneLine);
+        json.begin_object().member("source", run.source);
+        json.member("layers", m.layers).member("hidden_size", m.hidden).member("heads", m.heads);
+        write_attention(json, m);
+        json.member("norm", swiglu ? "rms" : "layer").member("feed_forward", swiglu ? "swiglu" : "gelu");
+        json.member("biases", !swiglu).member("learned_positions", !swiglu && m.position.empty());
+        write_experts(json, run);
+        write_window(json, run);
+        json.member("vocab_size", m.vocab).member("tied_embeddings", m.tied_embeddings.value_or(!swiglu));
+        json.member("sequence_length", m.sequence).end_object();
+    }
+    return out.str();
+}
+
+std::string optimizer_of(const PublishedRun& run) {
+    const std::string_view zero = run.plan.zero;
+    if (zero.starts_with("3") || has(zero, "FSDP")) {
+        return "fsdp";
+    }
+    if (zero.starts_with("2")) {
+        return "zero-2";
+    }
+    if (zero.starts_with("1") || has(zero, "distributed_optimizer")) {
+        return "sharded";
+    }
+    if (zero.empty() || zero.starts_with("none") || zero.starts_with("0")) {
+        return "replicated";
+    }
+    refuse(run, "zero " + json_quote(zero), "one that begins with none, 0, 1, 2, 3 or distributed_optimizer");
+}
+
+/// ZeRO++ keeps a second copy of the weights in each node (hpZ), from which the backward pass gathers them: taken as
+/// groups of a node that shard by themselves, whose forward gathers stay in the node, too.
+int shard_replicas_of(const PublishedRun& run, int data_parallel, std::vector<std::string>& notes) {
+    const bool is_hierarchical = has(run.plan.zero, "hierarchical") && run.gpus_per_node > 0;
+    if (!is_hierarchical || data_parallel % run.gpus_per_node != 0) {
+        return 1;
+    }
+    notes.emplace_back("hpZ is taken as sharding in each node");
+    return data_parallel / run.gpus_per_node;
+}
+
+std::vector<std::string> recompute_of(const PublishedRun& run, const RunNames::Framework& framework,
+                                      std::vector<std::string>& notes) {
+    std::string_view said = run.plan.recompute;
+    const bool is_unstated = said.empty() || said.starts_with("see ") || said.starts_with("not stated");
+    if (is_unstated) {
+        said = framework.recompute_unstated;
+        notes.push_back("recompute " + std::string(said) + " is assumed");
+    }
+    if (said.starts_with("none")) {
+        return {};
+    }
+    if (said.starts_with("full")) {
+        return {"layer"};
+    }
+    if (said.starts_with("selective")) {
+        return {"core_attention"};
+    }
+    refuse(run, "recompute " + json_quote(said), "full, selective, none, or nothing stated");
+}
+
+std::string fp8_of(const PublishedRun& run) {
+    const std::string_view precision = run.precision;
+    if (has(precision, "finer granularity") || has(precision, "block") || has(precision, "MX")) {
+        return "blockwise";
+    }
+    if (has(precision, "FP8") || has(precision, "fp8")) {
+        return "tensorwise";
+    }
+    for (const char* const word : {"bf16", "BF16", "fp16"}) {
+        if (has(precision, word)) {
+            return "none";
+        }
+    }
+    refuse(run, "precision " + json_quote(precision), "one with bf16, fp16 or fp8 in it");
+}
+
+/// Micro-batches of a step; a last one that is smaller counts as a whole one.
+int micro_batches_of(const PublishedRun& run, int data_parallel, int micro_batch, std::vector<std::string>& notes) {
+    const int sequences = run.plan.global_batch / data_parallel;
+    if (sequences < 1 || run.plan.global_batch % data_parallel != 0) {
+        refuse(run, "global_batch " + std::to_string(run.plan.global_batch),
+               "a multiple of the " + std::to_string(data_parallel) + " data-parallel ranks");
+    }
+    const int whole = (sequences + micro_batch - 1) / micro_batch;
+    if (whole * micro_batch != sequences) {
+        notes.push_back("the last micro-batch is smaller: it is taken as whole");
+    }
+    return whole;
+}
+
+void write_texts(JsonWriter& json, std::string_view key, const std::vector<std::string>& texts) {
+    json.key(key).begin_array();
+    for (const std::string& text : texts) {
+        json.value(text);
+    }
+    json.end_array();
+}
+
+/// Streams that there are: tp and pp only with ranks of their own.
+std::vector<std::string> overlap_of(const PublishedRun& run, const RunNames::Framework& framework) {
+    const PublishedRun::Plan& plan = run.plan;
+    std::vector<std::string> streams;
+    for (const std::string& stream : optimizer_of(run) == "fsdp" ? framework.overlap_sharded : framework.overlap) {
+        const bool is_there =
+            (stream != "tp" || plan.tp > 1) && (stream != "pp" || plan.pp > 1) && (stream != "ep" || plan.ep > 1);
+        if (is_there && !plan.overlap.starts_with("none")) {
+            streams.push_back(stream);
+        }
+    }
+    return streams;
+}
+
+/// Virtual stages of a rank: where the case does not say, as many as divide its layers, and the framework's at most.
+int virtual_stages_of(const PublishedRun& run, const RunNames::Framework& framework, std::vector<std::string>& notes) {
+    if (run.plan.virtual_stages > 0 || run.plan.pp == 1) {
+        return std::max(1, run.plan.virtual_stages);
+    }
+    int stages = framework.most_virtual_stages;
+    while (stages > 1 && run.model.layers % (run.plan.pp * stages) != 0) {
+        --stages;
+    }
+    if (stages > 1) {
+        notes.push_back(std::to_string(stages) + " virtual stages a rank are assumed");
+    }
+    return stages;
+}
+
+/// Layers with embedding and head counted as layers where only that divides them.
+std::string stages_of(const PublishedRun& run, int virtual_stages) {
+    const int stages = run.plan.pp * virtual_stages, layers = run.model.layers;
+    if (layers % stages == 0) {
+        return "even";
+    }
+    return (layers + 2) % stages == 0 ? "even-with-both" : (layers + 1) % stages == 0 ? "even-with-head" : "by-cost";
+}
+
+std::string plan_of(const PublishedRun& run, const RunNames::Framework& framework, std::vector<std::string>& notes) {
+    const PublishedRun::Plan& plan = run.plan;
+    const int etp = plan.etp > 0 ? plan.etp : plan.ep > 1 ? 1 : plan.tp;
+    const int replica = plan.pp * plan.ep * etp, dense_replica = plan.pp * plan.tp * plan.cp;
+    if (run.gpus % replica != 0 || run.gpus % dense_replica != 0) {
+        refuse(run, std::to_string(run.gpus) + " GPUs",
+               "a multiple of pp ep etp, " + std::to_string(replica) + ", and of pp tp cp, " +
+                   std::to_string(dense_replica));
+    }
+    const int data_parallel = run.gpus / dense_replica, micro_batch = plan.micro_batch > 0 ? plan.micro_batch : 1;
+    if (plan.micro_batch == 0) {
+        notes.emplace_back("micro-batches of one sequence are assumed");
+    }
+    std::ostringstream out;
+    {
+        JsonWriter json(out, JsonLayout::kOneLine);
+        json.begin_object().member("source", run.source).member("dp", run.gpus / replica);
+        json.member("tp", plan.tp).member("pp", plan.pp).member("cp", plan.cp).member("ep", plan.ep);
+        json.member("etp", etp).member("sequence_parallel", plan.sequence_parallel && plan.tp > 1);
+        json.member("micro_batch_size", micro_batch);
+        json.member("micro_batches", micro_batches_of(run, data_parallel, micro_batch, notes));
+        const int virtual_stages = virtual_stages_of(run, framework, notes);
+        const bool is_interleaved = virtual_stages > 1 && plan.pp > 1;
+        json.member("schedule", is_interleaved ? "interleaved-1f1b" : "1f1b");
+        if (is_interleaved) {
+            json.member("virtual_stages", virtual_stages);
+        }
+        if (plan.pp > 1) {
+            json.member("stages", stages_of(run, virtual_stages));
+        }
+        write_texts(json, "recompute", recompute_of(run, framework, notes));
+        json.member("precision", "bf16").member("gradient_dtype", framework.gradient_dtype);
+        json.member("fp8", fp8_of(run)).member("optimizer", optimizer_of(run));
+        if (const int replicas = shard_replicas_of(run, data_parallel, notes); replicas > 1) {
+            json.member("shard_replicas", replicas);
+        }
+        json.member("dispatch", framework.dispatch).member("expert_kernels", framework.expert_kernels);
+        json.member("routing", "uniform");
+        write_texts(json, "overlap", overlap_of(run, framework));
+        write_texts(json, "rank_order", {"pp", "dp", "ep", "tp"});
+        json.member("placement", "contiguous").end_object();
+    }
+    return out.str();
+}
+
+}  // namespace
+
+RunInputTexts run_inputs(const PublishedRun& run, const RunNames::Framework& framework) {
+    RunInputTexts texts;
+    texts.workload = workload_of(run, texts.notes);
+    texts.plan = plan_of(run, framework, texts.notes);
+    return texts;
+}
+
+}  // namespace auspex::evaluate

@@ -1,0 +1,76 @@
+/// @file Errors by group.
+#include "compare/evaluate/runs/run_judgement.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/statistics/quantiles.hpp"
+
+namespace auspex::evaluate {
+
+std::optional<double> ValidatedRun::memory_error() const {
+    return run.measured.peak_memory_bytes > 0
+               ? std::optional(predicted_memory_bytes / run.measured.peak_memory_bytes - 1)
+               : std::nullopt;
+}
+
+RunSummary summary_of(const std::vector<const ValidatedRun*>& runs) {
+    constexpr double kNinety = 0.9;
+    RunSummary summary;
+    std::vector<double> errors;
+    for (const ValidatedRun* const one : runs) {
+        errors.push_back(std::abs(one->error()));
+        summary.mape += errors.back();
+        summary.bias += one->error();
+        summary.coverage += one->interval_holds() ? 1 : 0;
+        if (const std::optional<double> memory = one->memory_error()) {
+            ++summary.memory_n;
+            summary.memory_mape += std::abs(*memory);
+        }
+    }
+    summary.n = static_cast<int>(runs.size());
+    if (runs.empty()) {
+        return summary;
+    }
+    summary.mape /= summary.n, summary.bias /= summary.n, summary.coverage /= summary.n;
+    summary.memory_mape /= std::max(1, summary.memory_n);
+    summary.median_ape = median(errors);
+    summary.p90_ape = quantile(errors, kNinety);
+    return summary;
+}
+
+std::map<std::string, RunSummary> summaries(const std::vector<ValidatedRun>& runs) {
+    std::map<std::string, std::vector<const ValidatedRun*>> groups;
+    for (const ValidatedRun& one : runs) {
+        if (!one.why_unmapped.empty()) {
+            continue;
+        }
+        for (const std::string& group :
+             {std::string("all"), std::string(one.is_fitted ? "fitted" : "verified"), "machine " + one.machine,
+              "stack " + one.stack, "source " + one.run.source_key}) {
+            groups[group].push_back(&one);
+        }
+        if (!one.is_fitted) {
+            groups["verified, machine " + one.machine].push_back(&one);
+        }
+    }
+    std::map<std::string, RunSummary> found;
+    for (const auto& [group, members] : groups) {
+        found[group] = summary_of(members);
+    }
+    return found;
+}
+
+std::vector<const ValidatedRun*> worst_first(const std::vector<ValidatedRun>& runs) {
+    std::vector<const ValidatedRun*> sorted;
+    for (const ValidatedRun& one : runs) {
+        if (one.why_unmapped.empty()) {
+            sorted.push_back(&one);
+        }
+    }
+    std::ranges::stable_sort(sorted, std::ranges::greater{},
+                             [](const ValidatedRun* one) { return std::abs(one->error()); });
+    return sorted;
+}
+
+}  // namespace auspex::evaluate

@@ -1,0 +1,49 @@
+#pragma once
+/// @file Predictions of published runs against what was measured.
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compare/evaluate/runs/published_run.hpp"
+
+namespace auspex::evaluate {
+
+/// A run with what is predicted of it, or why nothing is.
+struct ValidatedRun {
+    PublishedRun run;
+    std::string machine, stack;  ///< names of files; empty where the case has none here
+    std::string why_unmapped;    ///< empty: it was predicted
+    MeasuredStep measured;
+    double predicted_s = 0, low_s = 0, high_s = 0;  ///< the 90 % interval
+    double predicted_memory_bytes = 0;
+    bool is_fitted = false;          ///< it, or its group, gave a constant
+    std::vector<std::string> notes;  ///< what was assumed of the case
+
+    /// predicted / measured - 1. Requires a prediction.
+    [[nodiscard]] double error() const { return predicted_s / measured.seconds - 1; }
+    [[nodiscard]] bool interval_holds() const { return low_s <= measured.seconds && measured.seconds <= high_s; }
+    /// Where memory was measured; that of the fullest tile.
+    [[nodiscard]] std::optional<double> memory_error() const;
+};
+
+/// Of predicted runs; all 0 where there is none.
+struct RunSummary {
+    int n = 0;
+    double mape = 0;  ///< mean of |error|
+    double median_ape = 0, p90_ape = 0;
+    double bias = 0;      ///< mean error, with its sign: below 0 where predictions are too short
+    double coverage = 0;  ///< share of intervals that hold
+    int memory_n = 0;
+    double memory_mape = 0;
+};
+[[nodiscard]] RunSummary summary_of(const std::vector<const ValidatedRun*>& runs);
+
+/// By group: "all", "verified", "fitted", "machine NAME", "stack NAME", "source NAME", and of verified ones alone
+/// "verified, machine NAME". Runs without a prediction count in none.
+[[nodiscard]] std::map<std::string, RunSummary> summaries(const std::vector<ValidatedRun>& runs);
+
+/// Predicted runs, the largest |error| first.
+[[nodiscard]] std::vector<const ValidatedRun*> worst_first(const std::vector<ValidatedRun>& runs);
+
+}  // namespace auspex::evaluate

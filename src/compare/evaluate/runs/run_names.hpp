@@ -1,0 +1,47 @@
+#pragma once
+/// @file What published runs mean here: the machine file and stack of the hardware and framework that they name.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json_forward.hpp"
+#include "compare/evaluate/runs/published_run.hpp"
+
+namespace auspex::evaluate {
+
+/// machines/published/runs.json. docs/validation.md has the keys.
+struct RunNames {
+    /// A GPU in a node: the first whose texts all fit.
+    struct Hardware {
+        std::string gpu, nics, system;  ///< what the case's words begin with; empty: any
+        std::string machine;            ///< name of a file
+        std::vector<std::string> set;   ///< ROLE.PATH=VALUE
+    };
+    struct Framework {
+        std::string text, source_key;  ///< what the case's words begin with; empty: any
+        std::string stack;             ///< name of a file
+        std::string gradient_dtype;    ///< of sums
+        std::string expert_kernels, dispatch;
+        std::vector<std::string> overlap;          ///< streams that run beside compute where the plan has them
+        std::vector<std::string> overlap_sharded;  ///< the same where weights are sharded (FSDP, ZeRO-3)
+        int most_virtual_stages = 1;               ///< a rank has at most, where the case does not say how many
+        std::string recompute_unstated;  ///< what it recomputes where the case does not say: none, selective, full
+        std::vector<std::string> set;
+    };
+    /// Cases that gave a constant: those with everything that is named here.
+    struct Fitted {
+        std::string id, source_key, framework;
+        std::string what;  ///< the constants
+    };
+    std::vector<Hardware> hardware;
+    std::vector<Framework> frameworks;
+    std::vector<Fitted> fitted;
+};
+
+[[nodiscard]] RunNames load_run_names(const JsonDocument& document);
+
+[[nodiscard]] const RunNames::Hardware* hardware_of(const RunNames& names, const PublishedRun& run);
+[[nodiscard]] const RunNames::Framework* framework_of(const RunNames& names, const PublishedRun& run);
+[[nodiscard]] bool is_fitted(const RunNames& names, const PublishedRun& run);
+
+}  // namespace auspex::evaluate

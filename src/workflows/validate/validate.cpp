@@ -1,0 +1,153 @@
+/// @file Names to files, cases to inputs, inputs to predictions.
+#include "workflows/validate/validate.hpp"
+
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <mutex>
+
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "compare/evaluate/runs/run_inputs.hpp"
+#include "compare/evaluate/runs/run_names.hpp"
+#include "launch/input_files.hpp"
+#include "launch/progress_line.hpp"
+#include "models/inputs.hpp"
+#include "sim/predict/predict.hpp"
+
+namespace auspex::workflows {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> files_of(const std::string& place) {
+    if (!fs::is_directory(place)) {
+        return {place};
+    }
+    std::vector<std::string> files;
+    for (const fs::directory_entry& entry : fs::directory_iterator(place)) {
+        if (entry.path().extension() == ".json") {
+            files.push_back(entry.path().string());
+        }
+    }
+    std::ranges::sort(files);
+    if (files.empty()) {
+        throw InputError("--cases " + place, "found a folder without JSON files; expected files of published runs");
+    }
+    return files;
+}
+
+std::vector<std::string> of_role(const std::vector<std::string>& settings, const std::string& role) {
+    std::vector<std::string> found;
+    std::ranges::copy_if(settings, std::back_inserter(found),
+                         [&](const std::string& text) { return launch::split_override(text).role == role; });
+    return found;
+}
+
+/// A machine or stack, from the folder where one is given.
+JsonDocument document(const std::string& role, const std::string& name, const std::string& folder,
+                      const std::vector<std::string>& settings) {
+    const std::string file = folder.empty() ? name : folder + "/" + name + ".json";
+    return launch::load_document(role, file, of_role(settings, role));
+}
+
+class Validation {
+ public:
+    explicit Validation(const ValidateRequest& request)
+        : request_(request),
+          names_(evaluate::load_run_names(JsonDocument::load(launch::find_input("published-names", "runs")))) {
+        launch::require_roles(request.overrides, {"machine", "stack"});
+    }
+
+    [[nodiscard]] evaluate::ValidatedRun validated(evaluate::PublishedRun run) const {
+        evaluate::ValidatedRun one;
+        one.run = std::move(run);
+        try {
+            predict_run(one);
+        } catch (const InputError& error) {
+            one.why_unmapped = error.what();
+        }
+        return one;
+    }
+
+ private:
+    void predict_run(evaluate::ValidatedRun& one) const {
+        const evaluate::PublishedRun& run = one.run;
+        const evaluate::RunNames::Hardware* const hardware = hardware_of(names_, run);
+        const evaluate::RunNames::Framework* const framework = framework_of(names_, run);
+        if (hardware == nullptr || framework == nullptr) {
+            throw InputError(run.id, hardware == nullptr
+                                         ? "found GPU \"" + run.gpu + "\", which no machine here has"
+                                         : "found framework \"" + run.framework + "\", which no stack here is");
+        }
+        one.machine = hardware->machine;
+        one.stack = framework->stack;
+        const std::optional<evaluate::MeasuredStep> measured = measured_step(run);
+        if (!measured) {
+            throw InputError(run.id,
+                             "found no time of a step, and FLOP that are counted in a way that is not known: \"" +
+                                 run.flop_convention + "\"");
+        }
+        one.measured = *measured;
+        one.is_fitted = is_fitted(names_, run);
+        const models::Inputs inputs = inputs_of(run, *hardware, *framework, one.notes);
+        predict::PredictOptions options;
+        options.tiles = run.gpus;
+        const predict::Prediction prediction = predict::predict(inputs, options).prediction;
+        one.predicted_s = prediction.step_time_s;
+        one.low_s = prediction.step_time_interval_s.low;
+        one.high_s = prediction.step_time_interval_s.high;
+        one.predicted_memory_bytes = static_cast<double>(prediction.memory.peak_bytes);
+    }
+
+    [[nodiscard]] models::Inputs inputs_of(const evaluate::PublishedRun& run,
+                                           const evaluate::RunNames::Hardware& hardware,
+                                           const evaluate::RunNames::Framework& framework,
+                                           std::vector<std::string>& notes) const {
+        evaluate::RunInputTexts texts = run_inputs(run, framework);
+        notes = std::move(texts.notes);
+        std::vector<std::string> settings = hardware.set;
+        settings.insert(settings.end(), framework.set.begin(), framework.set.end());
+        settings.insert(settings.end(), request_.overrides.begin(), request_.overrides.end());
+        JsonDocument plan = JsonDocument::parse(texts.plan, run.id + " (plan)");
+        for (const std::string& text : of_role(settings, "plan")) {
+            const launch::Override parts = launch::split_override(text);
+            plan.set(parts.path, parts.value);
+        }
+        return models::load_inputs(document("machine", hardware.machine, request_.machines, settings),
+                                   document("stack", framework.stack, request_.stacks, settings),
+                                   JsonDocument::parse(texts.workload, run.id + " (workload)"), std::move(plan));
+    }
+
+    const ValidateRequest& request_;
+    evaluate::RunNames names_;
+};
+
+}  // namespace
+
+std::vector<evaluate::ValidatedRun> validate(const ValidateRequest& request) {
+    const Validation validation(request);
+    std::vector<evaluate::PublishedRun> runs;
+    for (const std::string& place : request.cases) {
+        for (const std::string& file : files_of(place)) {
+            std::ranges::move(evaluate::load_published_runs(JsonDocument::load(file)), std::back_inserter(runs));
+        }
+    }
+    if (runs.empty()) {
+        throw InputError("--cases", "found no case; expected files of published runs");
+    }
+    launch::ProgressLine progress("cases predicted");
+    std::vector<evaluate::ValidatedRun> validated(runs.size());
+    std::mutex mutex;
+    std::size_t done = 0;
+    tbb::parallel_for(std::size_t{0}, runs.size(), [&](std::size_t i) {
+        validated[i] = validation.validated(std::move(runs[i]));
+        const std::scoped_lock lock(mutex);
+        progress.show(++done, runs.size());
+    });
+    return validated;
+}
+
+}  // namespace auspex::workflows

@@ -1,0 +1,20 @@
+#pragma once
+/// @file Published training runs, each predicted as its source describes it.
+#include <string>
+#include <vector>
+
+#include "compare/evaluate/runs/run_judgement.hpp"
+
+namespace auspex::workflows {
+
+struct ValidateRequest {
+    std::vector<std::string> cases;      ///< files of cases, or folders: all their *.json, by name
+    std::string machines, stacks;        ///< folders to take files from in place of machines/ and stacks/; may be empty
+    std::vector<std::string> overrides;  ///< ROLE.PATH=VALUE, of machine or stack, behind those of the names
+};
+
+/// Every case of the files, in their order: predicted (folded lens, with its interval), or with why not. Throws
+/// InputError where a file is no file of cases, or has none.
+[[nodiscard]] std::vector<evaluate::ValidatedRun> validate(const ValidateRequest& request);
+
+}  // namespace auspex::workflows

@@ -1,0 +1,200 @@
+/// @file Published training runs: read, measured, mapped to workload and plan, judged.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "compare/evaluate/runs/run_inputs.hpp"
+#include "compare/evaluate/runs/run_judgement.hpp"
+#include "compare/evaluate/runs/run_names.hpp"
+#include "models/plan.hpp"
+#include "models/workload.hpp"
+
+namespace auspex::evaluate {
+namespace {
+
+constexpr const char* kGpt = R"({"id": "gpt3", "source": "made up", "hardware": {"gpu": "G", "gpus_per_node": 8},
+  "gpus": 1024, "precision": "fp16", "framework": "F",
+  "model": {"layers": 96, "hidden": 12288, "heads": 96, "ffn": 49152, "vocab": 51200, "seq": 2048},
+  "plan": {"tp": 8, "pp": 16, "vpp": 3, "micro_batch": 1, "global_batch": 1536, "seq_parallel": true,
+           "zero": "none", "recompute": "full"},
+  "measured": {}})";
+
+JsonDocument cases(const std::string& one) { return JsonDocument::parse("[" + one + "]", "cases.json"); }
+/// The case with other values: pairs of a dotted path and JSON.
+PublishedRun run_with(const std::string& text, const std::vector<std::pair<std::string, std::string>>& values) {
+    JsonDocument document = JsonDocument::parse(text, "case.json");
+    for (const auto& [path, value] : values) {
+        document.set(path, value);
+    }
+    return load_published_runs(cases(document.dump())).front();
+}
+RunNames::Framework framework() {
+    RunNames::Framework f;
+    f.gradient_dtype = "fp32", f.expert_kernels = "grouped", f.dispatch = "alltoall";
+    f.overlap = {"dp", "tp", "pp"}, f.recompute_unstated = "none";
+    return f;
+}
+models::Workload workload_of(const PublishedRun& run) {
+    return models::load_workload(JsonDocument::parse(run_inputs(run, framework()).workload, "workload"));
+}
+models::Plan plan_of(const PublishedRun& run) {
+    return models::load_plan(JsonDocument::parse(run_inputs(run, framework()).plan, "plan"));
+}
+std::string fault_of(const PublishedRun& run) {
+    try {
+        static_cast<void>(run_inputs(run, framework()));
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+/// 72 B s L h^2 (1 + s / (6 h) + V / (12 L h)) without, 96 B s L h^2 (1 + s / (6 h) + V / (16 L h)) with recomputation.
+TEST(PublishedRuns, flop_follow_the_conventions_of_their_sources) {
+    const double base = 1536.0 * 2048 * 96 * 12288 * 12288;
+    const double whole = 72 * base * (1 + 2048.0 / (6 * 12288) + 51200.0 / (12.0 * 96 * 12288));
+    const PublishedRun plain = run_with(kGpt, {{"how_flops_counted", "model FLOPs per Megatron formula, peak 989"}});
+    EXPECT_NEAR(*flop_of_step(plain) / whole, 1, 1e-12);
+    const double again = 96 * base * (1 + 2048.0 / (6 * 12288) + 51200.0 / (16.0 * 96 * 12288));
+    const PublishedRun redone = run_with(kGpt, {{"how_flops_counted", "F=96*B*s*l*h^2*(1+s/(6h)+V/(16lh))"}});
+    EXPECT_NEAR(*flop_of_step(redone) / again, 1, 1e-12);
+    // Grouped queries and SwiGLU: (1 + kv / heads + 1.5 ffn / h + s / h + V / (2 L h)) in place of 6 and the rest.
+    const PublishedRun llama = run_with(
+        kGpt, {{"how_flops_counted", "Megatron formula"}, {"model.kv_heads", "8"}, {"model.activation", "swiglu"}});
+    const double parts = 1 + 8.0 / 96 + 1.5 * 4 + 2048.0 / 12288 + 51200.0 / (2.0 * 96 * 12288);
+    EXPECT_NEAR(*flop_of_step(llama) / (12 * base * parts), 1, 1e-12);
+    EXPECT_FALSE(flop_of_step(run_with(kGpt, {{"how_flops_counted", "as we like"}})));
+}
+
+TEST(PublishedRuns, what_the_source_prints_comes_before_what_is_derived) {
+    const auto from = [](const std::string& measured) {
+        return measured_step(run_with(kGpt, {{"measured", measured}, {"derived", R"({"step_time_s": 9})"}}));
+    };
+    EXPECT_EQ(from(R"({"step_time_s": 5, "samples_per_s": 1})")->seconds, 5);
+    EXPECT_EQ(from(R"({"samples_per_s": 512, "tokens_per_s_per_gpu": 1})")->seconds, 3);
+    EXPECT_EQ(from(R"({"tokens_per_s_per_gpu": 768})")->seconds, 1536.0 * 2048 / (768 * 1024));
+    EXPECT_EQ(from("{}")->from, "derived step");
+    EXPECT_FALSE(measured_step(run_with(kGpt, {})));
+    const PublishedRun flop = run_with(
+        kGpt, {{"measured", R"({"tflops_per_gpu": 140})"}, {"how_flops_counted", "F=96*B*s*l*h^2*(1+s/(6h))"}});
+    EXPECT_NEAR(measured_step(flop)->seconds, *flop_of_step(flop) / (140e12 * 1024), 1e-9);
+}
+
+TEST(PublishedRuns, a_gpt_of_megatron_is_one_here) {
+    const PublishedRun run = run_with(kGpt, {});
+    const models::Workload w = workload_of(run);
+    EXPECT_EQ(w.layers, 96);
+    EXPECT_EQ(w.kv_heads, 96);
+    EXPECT_TRUE(w.biases && w.learned_positions && w.tied_embeddings);
+    const models::Plan plan = plan_of(run);
+    EXPECT_EQ(plan.dp, 8);
+    EXPECT_EQ(plan.micro_batches, 1536 / 8);
+    EXPECT_EQ(plan.virtual_stages, 3);
+    EXPECT_TRUE(plan.sequence_parallel && plan.overlap_dp && plan.overlap_tp && plan.overlap_pp && !plan.overlap_ep);
+    EXPECT_FALSE(plan_of(run_with(kGpt, {{"plan.overlap", "none (blocking)"}})).overlap_dp);
+    EXPECT_FALSE(workload_of(run_with(kGpt, {{"model.position", "alibi"}})).learned_positions);
+}
+
+TEST(PublishedRuns, latent_attention_and_experts) {
+    const PublishedRun run = run_with(
+        kGpt, {{"model", R"({"layers": 61, "hidden": 7168, "heads": 128, "attention": "MLA", "q_lora_rank": 1536,
+                            "kv_lora_rank": 512, "qk_nope_dim": 128, "qk_rope_dim": 64, "v_head_dim": 128,
+                            "ffn": 18432, "vocab": 129280, "experts": 256, "topk": 8, "moe_ffn": 2048,
+                            "shared_experts": 1, "dense_layers": 3, "activation": "swiglu", "seq": 4096})"},
+               {"plan", R"j({"tp": 2, "pp": 8, "ep": 64, "vpp": 4, "micro_batch": 1, "global_batch": 8192,
+                           "zero": "distributed_optimizer (ZeRO-1)", "recompute": "see recipe"})j"},
+               {"precision", "FP8 finer granularity (MX 1x32 on Blackwell, blockwise on H100)"}});
+    const models::Workload w = workload_of(run);
+    EXPECT_EQ(w.q_rank, 1536);
+    EXPECT_EQ(w.value_head_size, 128);
+    EXPECT_EQ(w.num_experts, 256);
+    EXPECT_EQ(w.first_dense_layers, 3);
+    const models::Plan plan = plan_of(run);
+    EXPECT_EQ(plan.etp, 1);
+    EXPECT_EQ(plan.dp, 2);  // 1,024 over pp 8, ep 64
+    EXPECT_EQ(plan.fp8, models::Fp8::kBlockwise);
+    EXPECT_EQ(plan.micro_batches, 8192 / 64);
+}
+
+/// ZeRO++ keeps weights in each node: nodes are the replicas of what is sharded.
+TEST(PublishedRuns, sharding_by_its_words) {
+    const auto sharded = [](const char* zero) {
+        return plan_of(run_with(kGpt, {{"plan.zero", json_quote(zero)},
+                                       {"plan.tp", "1"},
+                                       {"plan.pp", "1"},
+                                       {"plan.vpp", "1"},
+                                       {"plan.global_batch", "1024"}}));
+    };
+    EXPECT_EQ(sharded("3 (FSDP2)").optimizer, models::OptimizerSharding::kFsdp);
+    EXPECT_EQ(sharded("3 + hierarchical partition (hpZ=8, one node)").shard_replicas, 128);
+    EXPECT_EQ(sharded("0").optimizer, models::OptimizerSharding::kReplicated);
+    EXPECT_EQ(sharded("1").optimizer, models::OptimizerSharding::kSharded);
+}
+
+TEST(PublishedRuns, what_cannot_be_said_is_refused_by_name) {
+    const auto expect_words = [](const PublishedRun& run, const std::vector<std::string>& words) {
+        const std::string fault = fault_of(run);
+        for (const std::string& word : words) {
+            EXPECT_NE(fault.find(word), std::string::npos) << fault;
+        }
+    };
+    expect_words(run_with(kGpt, {{"model.heads", "null"}}), {"gpt3", "heads"});
+    expect_words(run_with(kGpt, {{"plan.zero", "some"}}), {"gpt3", "some", "distributed_optimizer"});
+    expect_words(run_with(kGpt, {{"plan.recompute", "half"}}), {"gpt3", "half", "selective"});
+    expect_words(run_with(kGpt, {{"precision", "int4"}}), {"gpt3", "int4", "fp8"});
+    expect_words(run_with(kGpt, {{"gpus", "1000"}}), {"gpt3", "1000", "128"});
+    expect_words(run_with(kGpt, {{"plan.global_batch", "1537"}}), {"gpt3", "1537", "8"});
+    EXPECT_THROW(run_with(kGpt, {{"model.layers", "\"many\""}}), InputError);
+    EXPECT_THROW(static_cast<void>(load_published_runs(cases(std::string(kGpt) + "," + kGpt))), InputError);
+}
+
+TEST(PublishedRuns, names_are_those_that_a_case_begins_with) {
+    const RunNames names = load_run_names(JsonDocument::parse(
+        R"({"hardware": [{"gpu": "G", "system": "LUMI", "machine": "a"}, {"gpu": "G", "machine": "b"}],
+            "frameworks": [{"text": "F", "stack": "s", "gradient_dtype": "fp32", "expert_kernels": "loop",
+                            "dispatch": "alltoall", "recompute_unstated": "full"}],
+            "fitted": [{"id": "gpt3", "what": "a rate"}]})",
+        "names.json"));
+    EXPECT_EQ(hardware_of(names, run_with(kGpt, {{"machine", "LUMI"}}))->machine, "a");
+    EXPECT_EQ(hardware_of(names, run_with(kGpt, {}))->machine, "b");
+    EXPECT_EQ(hardware_of(names, run_with(kGpt, {{"hardware.gpu", "H"}})), nullptr);
+    EXPECT_EQ(framework_of(names, run_with(kGpt, {{"framework", "F 2.1"}}))->stack, "s");
+    EXPECT_EQ(framework_of(names, run_with(kGpt, {{"framework", "G"}})), nullptr);
+    EXPECT_TRUE(is_fitted(names, run_with(kGpt, {})));
+    EXPECT_FALSE(is_fitted(names, run_with(kGpt, {{"id", "another"}})));
+}
+
+/// Errors of +10, -20 and +30 %: mean size 20 %, median 20 %, bias 20 / 3 %; one interval holds.
+TEST(PublishedRuns, summaries_are_of_sizes_and_of_signs) {
+    std::vector<ValidatedRun> runs(4);
+    const std::array predicted{1.1, 0.8, 1.3, 5.0};
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        runs[i].machine = "m", runs[i].stack = "s";
+        runs[i].measured.seconds = 1, runs[i].predicted_s = predicted[i];
+        runs[i].low_s = 0.9, runs[i].high_s = i == 0 ? 1.2 : 0.95;
+    }
+    runs[2].is_fitted = true;
+    runs[1].run.measured.peak_memory_bytes = 50, runs[1].predicted_memory_bytes = 40;
+    runs[3].why_unmapped = "no machine";
+    const auto found = summaries(runs);
+    const RunSummary& all = found.at("all");
+    EXPECT_EQ(all.n, 3);
+    EXPECT_NEAR(all.mape, 0.2, 1e-12);
+    EXPECT_NEAR(all.median_ape, 0.2, 1e-12);
+    EXPECT_NEAR(all.bias, 0.2 / 3, 1e-12);
+    EXPECT_NEAR(all.coverage, 1.0 / 3, 1e-12);
+    EXPECT_EQ(all.memory_n, 1);
+    EXPECT_NEAR(all.memory_mape, 0.2, 1e-12);
+    EXPECT_EQ(found.at("verified, machine m").n, 2);
+    EXPECT_EQ(found.at("fitted").n, 1);
+    EXPECT_EQ(worst_first(runs).front(), &runs[2]);
+}
+
+}  // namespace
+}  // namespace auspex::evaluate

@@ -119,6 +119,7 @@ PublishedRun run_of(const JsonValue& v) {
     run.gpu = hardware.at("gpu").as_string();
     run.nics = text_of(hardware, "nics");
     run.gpus_per_node = count_of(hardware, "gpus_per_node");
+    run.scale_up_gpus = count_of(hardware, "nvlink_domain", run.gpus_per_node);
     run.gpus = required_count(v, "gpus");
     run.precision = text_of(v, "precision");
     run.framework = v.at("framework").as_string();

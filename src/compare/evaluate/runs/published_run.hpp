@@ -15,6 +15,7 @@ struct PublishedRun {
     std::string system;  ///< "Aurora", "Frontier"; empty where the source names none
     std::string gpu, nics;
     int gpus_per_node = 0, gpus = 0;
+    int scale_up_gpus = 0;  ///< of one NVLink domain; a node where the case does not say
     std::string precision, framework, flop_convention;
 
     struct Model {

@@ -192,6 +192,12 @@ std::vector<std::string> overlap_of(const PublishedRun& run, const RunNames::Fra
     return streams;
 }
 
+std::string dispatch_of(const PublishedRun& run, const RunNames::Framework& framework, int etp) {
+    const bool is_between_nodes = run.scale_up_gpus > 0 && run.plan.ep * etp > run.scale_up_gpus;
+    return is_between_nodes && !framework.dispatch_between_nodes.empty() ? framework.dispatch_between_nodes
+                                                                         : framework.dispatch;
+}
+
 /// Virtual stages of a rank: where the case does not say, as many as divide its layers, and the framework's at most.
 int virtual_stages_of(const PublishedRun& run, const RunNames::Framework& framework, std::vector<std::string>& notes) {
     if (run.plan.virtual_stages > 0 || run.plan.pp == 1) {
@@ -252,7 +258,7 @@ std::string plan_of(const PublishedRun& run, const RunNames::Framework& framewor
         if (const int replicas = shard_replicas_of(run, data_parallel, notes); replicas > 1) {
             json.member("shard_replicas", replicas);
         }
-        json.member("dispatch", framework.dispatch).member("expert_kernels", framework.expert_kernels);
+        json.member("dispatch", dispatch_of(run, framework, etp)).member("expert_kernels", framework.expert_kernels);
         json.member("routing", "uniform");
         write_texts(json, "overlap", overlap_of(run, framework));
         write_texts(json, "rank_order", {"pp", "dp", "ep", "tp"});

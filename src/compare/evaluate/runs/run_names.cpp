@@ -30,8 +30,9 @@ RunNames::Hardware read_hardware(const JsonValue& v) {
 }
 
 RunNames::Framework read_framework(const JsonValue& v) {
-    v.allow_only({"text", "source_key", "stack", "gradient_dtype", "expert_kernels", "dispatch", "overlap",
-                  "overlap_sharded", "recompute_unstated", "most_virtual_stages", "set"});
+    v.allow_only({"text", "source_key", "stack", "gradient_dtype", "expert_kernels", "dispatch",
+                  "dispatch_between_nodes", "overlap", "overlap_sharded", "recompute_unstated", "most_virtual_stages",
+                  "set"});
     RunNames::Framework framework;
     framework.text = text_of(v, "text");
     framework.source_key = text_of(v, "source_key");
@@ -39,6 +40,7 @@ RunNames::Framework read_framework(const JsonValue& v) {
     framework.gradient_dtype = v.at("gradient_dtype").as_string();
     framework.expert_kernels = v.at("expert_kernels").as_string();
     framework.dispatch = v.at("dispatch").as_string();
+    framework.dispatch_between_nodes = text_of(v, "dispatch_between_nodes");
     framework.overlap = texts_of(v, "overlap");
     framework.overlap_sharded = texts_of(v, "overlap_sharded");
     constexpr int kMost = 1000;

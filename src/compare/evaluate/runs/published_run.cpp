@@ -39,7 +39,6 @@ int required_count(const JsonValue& object, std::string_view key) {
 
 PublishedRun::Model model_of(const JsonValue& v) {
     PublishedRun::Model model;
-    model.name = text_of(v, "name");
     model.activation = text_of(v, "activation");
     model.attention = text_of(v, "attention");
     model.position = text_of(v, "position");
@@ -65,8 +64,6 @@ PublishedRun::Model model_of(const JsonValue& v) {
     if (const auto tied = member(v, "tied_embeddings")) {
         model.tied_embeddings = tied->as_bool();
     }
-    constexpr double kBillion = 1e9;
-    model.parameters = kBillion * number_of(v, "params_b");
     return model;
 }
 
@@ -85,7 +82,6 @@ PublishedRun::Plan plan_of(const JsonValue& v) {
         plan.sequence_parallel = sliced->as_bool();
     }
     plan.capacity_factor = number_of(v, "capacity_factor");
-    plan.schedule = text_of(v, "schedule");
     plan.zero = text_of(v, "zero");
     plan.overlap = text_of(v, "overlap");
     plan.recompute = text_of(v, "recompute");
@@ -113,7 +109,6 @@ PublishedRun run_of(const JsonValue& v) {
     run.id = v.at("id").as_string();
     run.source_key = text_of(v, "source_key");
     run.source = v.at("source").as_string();
-    run.url = text_of(v, "url");
     run.system = text_of(v, "machine");
     const JsonValue hardware = v.at("hardware");
     run.gpu = hardware.at("gpu").as_string();

@@ -11,7 +11,7 @@ namespace auspex::evaluate {
 /// One run. Numbers that a case does not have are 0, texts empty; keys that are not named in docs/validation.md are
 /// passed over.
 struct PublishedRun {
-    std::string id, source_key, source, url;
+    std::string id, source_key, source;
     std::string system;  ///< "Aurora", "Frontier"; empty where the source names none
     std::string gpu, nics;
     int gpus_per_node = 0, gpus = 0;
@@ -19,12 +19,11 @@ struct PublishedRun {
     std::string precision, framework, flop_convention;
 
     struct Model {
-        std::string name, activation, attention, position, window;
+        std::string activation, attention, position, window;
         int layers = 0, hidden = 0, heads = 0, kv_heads = 0, head_size = 0, ffn = 0, vocab = 0, sequence = 0;
         int experts = 0, top_k = 0, expert_ffn = 0, shared_experts = 0, dense_layers = 0;
         int q_rank = 0, kv_rank = 0, rope_head_size = 0, plain_head_size = 0, value_head_size = 0;
         std::optional<bool> tied_embeddings;
-        double parameters = 0;  ///< as the source says, of all experts
     } model;
 
     struct Plan {
@@ -32,7 +31,7 @@ struct PublishedRun {
         int accumulation = 0;  ///< micro-batches of a step
         bool sequence_parallel = false;
         double capacity_factor = 0;
-        std::string schedule, zero, overlap, recompute;
+        std::string zero, overlap, recompute;
     } plan;
 
     struct Measured {

@@ -63,8 +63,8 @@ void read_counts(const JsonValue& section, KernelCounts& counts) {
 }
 
 void read_kernels(const JsonValue& section, Stack& stack) {
-    section.allow_only({"launch", "issue", "host_sync", "backward_launch_ratio", "gemm_efficiency", "attention_efficiency", "step_host",
-                        "counts", "keeps", "cross_entropy_copies"});
+    section.allow_only({"launch", "issue", "host_sync", "backward_launch_ratio", "gemm_efficiency",
+                        "attention_efficiency", "step_host", "counts", "keeps", "cross_entropy_copies"});
     stack.launch_s = read_time(section, "launch", stack);
     stack.issue_s = read_time_or_none(section, "issue", stack);
     stack.host_sync_s = read_time(section, "host_sync", stack);

@@ -107,6 +107,20 @@ std::vector<PublishedCollective> read_rows(const JsonDocument& document) {
 
 }  // namespace
 
+std::string text_in(const JsonValue& object, std::string_view key) {
+    return object.find(key) ? name_in(object, key) : "";
+}
+
+std::vector<std::string> texts_in(const JsonValue& object, std::string_view key) {
+    std::vector<std::string> texts;
+    if (const std::optional<JsonValue> list = object.find(key)) {
+        for (const JsonValue& text : list->elements()) {
+            texts.push_back(text.as_string());
+        }
+    }
+    return texts;
+}
+
 std::string name_in(const JsonValue& object, std::string_view key) {
     const JsonValue value = object.at(key);
     std::string name = value.as_string();

@@ -32,5 +32,9 @@ struct PublishedCollective {
 
 /// The member `key`, a text that is not empty. Throws InputError.
 [[nodiscard]] std::string name_in(const JsonValue& object, std::string_view key);
+/// The same, or empty where there is no such key.
+[[nodiscard]] std::string text_in(const JsonValue& object, std::string_view key);
+/// All texts of an array; none where there is no such key.
+[[nodiscard]] std::vector<std::string> texts_in(const JsonValue& object, std::string_view key);
 
 }  // namespace auspex::evaluate

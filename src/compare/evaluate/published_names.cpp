@@ -9,20 +9,6 @@
 namespace auspex::evaluate {
 namespace {
 
-std::string text_in(const JsonValue& object, std::string_view key) {
-    return object.find(key) ? name_in(object, key) : "";
-}
-
-std::vector<std::string> texts_in(const JsonValue& object, std::string_view key) {
-    std::vector<std::string> texts;
-    if (const std::optional<JsonValue> list = object.find(key)) {
-        for (const JsonValue& text : list->elements()) {
-            texts.push_back(text.as_string());
-        }
-    }
-    return texts;
-}
-
 PublishedNames::Machine read_machine(const JsonValue& value) {
     value.allow_only({"text", "machine", "set"});
     return {name_in(value, "text"), name_in(value, "machine"), texts_in(value, "set"), false};

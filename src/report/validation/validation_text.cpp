@@ -16,8 +16,8 @@ void print_groups(std::ostream& out, const std::vector<ValidatedRun>& runs) {
     std::vector<TextRow> table{
         {"group", "n", "mean |error|", "median", "90 %", "bias", "intervals hold", "memory |error|"}};
     for (const auto& [group, s] : evaluate::summaries(runs)) {
-        table.push_back({group, std::to_string(s.n), percent(s.mape), percent(s.median_ape), percent(s.p90_ape),
-                         signed_percent(s.bias), percent(s.coverage),
+        table.push_back({group, std::to_string(s.errors.n), percent(s.mape), percent(s.errors.median_abs_error),
+                         percent(s.errors.p90_abs_error), signed_percent(s.errors.mean_error), percent(s.coverage),
                          s.memory_n > 0 ? percent(s.memory_mape) + " of " + std::to_string(s.memory_n) : "-"});
     }
     out << text_table(table, {0}) << "\n";

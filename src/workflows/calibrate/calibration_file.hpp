@@ -23,8 +23,8 @@ enum class LastLine { kWhole, kCompleted, kDropped };
 /// Of rows "kind,name,…" in a file of measurements (workflows/calibrate/measure_task.hpp) a part ends with a comment
 /// line that has its name, "# done: 2 ranks"; "# again: 2 ranks" if some of its rows were taken away to be measured
 /// again. The new ones have an end of their own: a part may have several, and is done if one says so. Another comment,
-/// "# conditions: …", stands above all. Lines may end as Windows ends them. Members throw InputError where the file is no such file, std::runtime_error where it cannot be
-/// written.
+/// "# conditions: …", stands above all. Lines may end as Windows ends them. Members throw InputError where the file is
+/// no such file, std::runtime_error where it cannot be written.
 class CalibrationFile {
  public:
     explicit CalibrationFile(std::string file) : file_(std::move(file)) {}

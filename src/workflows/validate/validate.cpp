@@ -39,18 +39,11 @@ std::vector<std::string> files_of(const std::string& place) {
     return files;
 }
 
-std::vector<std::string> of_role(const std::vector<std::string>& settings, const std::string& role) {
-    std::vector<std::string> found;
-    std::ranges::copy_if(settings, std::back_inserter(found),
-                         [&](const std::string& text) { return launch::split_override(text).role == role; });
-    return found;
-}
-
 /// A machine or stack, from the folder where one is given.
 JsonDocument document(const std::string& role, const std::string& name, const std::string& folder,
                       const std::vector<std::string>& settings) {
     const std::string file = folder.empty() ? name : folder + "/" + name + ".json";
-    return launch::load_document(role, file, of_role(settings, role));
+    return launch::load_document(role, file, settings);
 }
 
 class Validation {
@@ -112,9 +105,10 @@ class Validation {
         settings.insert(settings.end(), framework.set.begin(), framework.set.end());
         settings.insert(settings.end(), request_.overrides.begin(), request_.overrides.end());
         JsonDocument plan = JsonDocument::parse(texts.plan, run.id + " (plan)");
-        for (const std::string& text : of_role(settings, "plan")) {
-            const launch::Override parts = launch::split_override(text);
-            plan.set(parts.path, parts.value);
+        for (const std::string& text : settings) {
+            if (const launch::Override parts = launch::split_override(text); parts.role == "plan") {
+                plan.set(parts.path, parts.value);
+            }
         }
         return models::load_inputs(document("machine", hardware.machine, request_.machines, settings),
                                    document("stack", framework.stack, request_.stacks, settings),

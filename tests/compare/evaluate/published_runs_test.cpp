@@ -184,15 +184,15 @@ TEST(PublishedRuns, summaries_are_of_sizes_and_of_signs) {
     runs[3].why_unmapped = "no machine";
     const auto found = summaries(runs);
     const RunSummary& all = found.at("all");
-    EXPECT_EQ(all.n, 3);
+    EXPECT_EQ(all.errors.n, 3);
     EXPECT_NEAR(all.mape, 0.2, 1e-12);
-    EXPECT_NEAR(all.median_ape, 0.2, 1e-12);
-    EXPECT_NEAR(all.bias, 0.2 / 3, 1e-12);
+    EXPECT_NEAR(all.errors.median_abs_error, 0.2, 1e-12);
+    EXPECT_NEAR(all.errors.mean_error, 0.2 / 3, 1e-12);
     EXPECT_NEAR(all.coverage, 1.0 / 3, 1e-12);
     EXPECT_EQ(all.memory_n, 1);
     EXPECT_NEAR(all.memory_mape, 0.2, 1e-12);
-    EXPECT_EQ(found.at("verified, machine m").n, 2);
-    EXPECT_EQ(found.at("fitted").n, 1);
+    EXPECT_EQ(found.at("verified, machine m").errors.n, 2);
+    EXPECT_EQ(found.at("fitted").errors.n, 1);
     EXPECT_EQ(worst_first(runs).front(), &runs[2]);
 }
 

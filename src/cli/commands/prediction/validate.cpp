@@ -29,8 +29,13 @@ void write_case(JsonWriter& json, const ValidatedRun& one) {
 }
 
 void write_summary(JsonWriter& json, const RunSummary& summary) {
-    json.begin_object().member("n", summary.n).member("mape", summary.mape).member("median_ape", summary.median_ape);
-    json.member("p90_ape", summary.p90_ape).member("bias", summary.bias).member("coverage", summary.coverage);
+    json.begin_object()
+        .member("n", summary.errors.n)
+        .member("mape", summary.mape)
+        .member("median_ape", summary.errors.median_abs_error);
+    json.member("p90_ape", summary.errors.p90_abs_error)
+        .member("bias", summary.errors.mean_error)
+        .member("coverage", summary.coverage);
     json.member("memory_n", summary.memory_n).member("memory_mape", summary.memory_mape).end_object();
 }
 

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/statistics/quantiles.hpp"
-
 namespace auspex::evaluate {
 
 std::optional<double> ValidatedRun::memory_error() const {
@@ -15,27 +13,21 @@ std::optional<double> ValidatedRun::memory_error() const {
 }
 
 RunSummary summary_of(const std::vector<const ValidatedRun*>& runs) {
-    constexpr double kNinety = 0.9;
     RunSummary summary;
     std::vector<double> errors;
     for (const ValidatedRun* const one : runs) {
-        errors.push_back(std::abs(one->error()));
-        summary.mape += errors.back();
-        summary.bias += one->error();
+        errors.push_back(one->error());
+        summary.mape += std::abs(one->error());
         summary.coverage += one->interval_holds() ? 1 : 0;
         if (const std::optional<double> memory = one->memory_error()) {
             ++summary.memory_n;
             summary.memory_mape += std::abs(*memory);
         }
     }
-    summary.n = static_cast<int>(runs.size());
-    if (runs.empty()) {
-        return summary;
-    }
-    summary.mape /= summary.n, summary.bias /= summary.n, summary.coverage /= summary.n;
+    const double n = std::max<double>(1, static_cast<double>(runs.size()));
+    summary.errors = summary_of(errors);
+    summary.mape /= n, summary.coverage /= n;
     summary.memory_mape /= std::max(1, summary.memory_n);
-    summary.median_ape = median(errors);
-    summary.p90_ape = quantile(errors, kNinety);
     return summary;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "compare/evaluate/error_summary.hpp"
 #include "compare/evaluate/runs/published_run.hpp"
 
 namespace auspex::evaluate {
@@ -29,10 +30,8 @@ struct ValidatedRun {
 
 /// Of predicted runs; all 0 where there is none.
 struct RunSummary {
-    int n = 0;
-    double mape = 0;  ///< mean of |error|
-    double median_ape = 0, p90_ape = 0;
-    double bias = 0;      ///< mean error, with its sign: below 0 where predictions are too short
+    ErrorSummary errors;
+    double mape = 0;      ///< mean of |error|
     double coverage = 0;  ///< share of intervals that hold
     int memory_n = 0;
     double memory_mape = 0;

@@ -4,29 +4,14 @@
 #include <algorithm>
 
 #include "base/json.hpp"
+#include "compare/evaluate/published_collectives.hpp"
 
 namespace auspex::evaluate {
 namespace {
 
-std::string text_of(const JsonValue& object, std::string_view key) {
-    const std::optional<JsonValue> found = object.find(key);
-    return found ? found->as_string() : "";
-}
-
-std::vector<std::string> texts_of(const JsonValue& object, std::string_view key) {
-    std::vector<std::string> texts;
-    if (const std::optional<JsonValue> found = object.find(key)) {
-        for (const JsonValue& one : found->elements()) {
-            texts.push_back(one.as_string());
-        }
-    }
-    return texts;
-}
-
 RunNames::Hardware read_hardware(const JsonValue& v) {
     v.allow_only({"gpu", "nics", "system", "machine", "set"});
-    return {text_of(v, "gpu"), text_of(v, "nics"), text_of(v, "system"), v.at("machine").as_string(),
-            texts_of(v, "set")};
+    return {text_in(v, "gpu"), text_in(v, "nics"), text_in(v, "system"), name_in(v, "machine"), texts_in(v, "set")};
 }
 
 RunNames::Framework read_framework(const JsonValue& v) {
@@ -34,15 +19,15 @@ RunNames::Framework read_framework(const JsonValue& v) {
                   "dispatch_between_nodes", "overlap", "overlap_sharded", "recompute_unstated", "most_virtual_stages",
                   "set"});
     RunNames::Framework framework;
-    framework.text = text_of(v, "text");
-    framework.source_key = text_of(v, "source_key");
-    framework.stack = v.at("stack").as_string();
-    framework.gradient_dtype = v.at("gradient_dtype").as_string();
-    framework.expert_kernels = v.at("expert_kernels").as_string();
-    framework.dispatch = v.at("dispatch").as_string();
-    framework.dispatch_between_nodes = text_of(v, "dispatch_between_nodes");
-    framework.overlap = texts_of(v, "overlap");
-    framework.overlap_sharded = texts_of(v, "overlap_sharded");
+    framework.text = text_in(v, "text");
+    framework.source_key = text_in(v, "source_key");
+    framework.stack = name_in(v, "stack");
+    framework.gradient_dtype = name_in(v, "gradient_dtype");
+    framework.expert_kernels = name_in(v, "expert_kernels");
+    framework.dispatch = name_in(v, "dispatch");
+    framework.dispatch_between_nodes = text_in(v, "dispatch_between_nodes");
+    framework.overlap = texts_in(v, "overlap");
+    framework.overlap_sharded = texts_in(v, "overlap_sharded");
     constexpr int kMost = 1000;
     if (const std::optional<JsonValue> most = v.find("most_virtual_stages")) {
         framework.most_virtual_stages = static_cast<int>(most->as_integer(1, kMost));
@@ -50,13 +35,13 @@ RunNames::Framework read_framework(const JsonValue& v) {
     const JsonValue unstated = v.at("recompute_unstated");
     static_cast<void>(unstated.as_one_of({"none", "selective", "full"}));
     framework.recompute_unstated = unstated.as_string();
-    framework.set = texts_of(v, "set");
+    framework.set = texts_in(v, "set");
     return framework;
 }
 
 RunNames::Fitted read_fitted(const JsonValue& v) {
     v.allow_only({"id", "source_key", "framework", "what"});
-    return {text_of(v, "id"), text_of(v, "source_key"), text_of(v, "framework"), v.at("what").as_string()};
+    return {text_in(v, "id"), text_in(v, "source_key"), text_in(v, "framework"), name_in(v, "what")};
 }
 
 }  // namespace

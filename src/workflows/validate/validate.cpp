@@ -92,6 +92,7 @@ class Validation {
         one.predicted_s = prediction.step_time_s;
         one.low_s = prediction.step_time_interval_s.low;
         one.high_s = prediction.step_time_interval_s.high;
+        one.losses = prediction.losses;
         one.predicted_memory_bytes = static_cast<double>(prediction.memory.peak_bytes);
     }
 

@@ -20,6 +20,11 @@ void write_case(JsonWriter& json, const ValidatedRun& one) {
     json.member("measured_step_s", one.measured.seconds).member("predicted_step_s", one.predicted_s);
     json.member("error", one.error()).key("interval_s").begin_array().value(one.low_s).value(one.high_s).end_array();
     json.member("interval_holds", one.interval_holds()).member("fitted", one.is_fitted);
+    json.key("losses").begin_object();
+    for (std::size_t i = 0; i < schedule::kLossCount; ++i) {
+        json.member(to_string(static_cast<schedule::Loss>(i)), to_seconds(one.losses[i]));
+    }
+    json.end_object();
     json.member("predicted_memory_bytes", whole(one.predicted_memory_bytes));
     json.member_or_null("memory_error", one.memory_error()).key("notes").begin_array();
     for (const std::string& note : one.notes) {

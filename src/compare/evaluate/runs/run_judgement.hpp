@@ -7,6 +7,7 @@
 
 #include "compare/evaluate/error_summary.hpp"
 #include "compare/evaluate/runs/published_run.hpp"
+#include "schedule/losses.hpp"
 
 namespace auspex::evaluate {
 
@@ -17,6 +18,7 @@ struct ValidatedRun {
     std::string why_unmapped;    ///< empty: it was predicted
     MeasuredStep measured;
     double predicted_s = 0, low_s = 0, high_s = 0;  ///< the 90 % interval
+    schedule::LossTimes losses{};                   ///< what the predicted step is made of
     double predicted_memory_bytes = 0;
     bool is_fitted = false;          ///< it, or its group, gave a constant
     std::vector<std::string> notes;  ///< what was assumed of the case

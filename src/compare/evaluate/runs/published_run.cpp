@@ -85,6 +85,10 @@ PublishedRun::Plan plan_of(const JsonValue& v) {
     plan.zero = text_of(v, "zero");
     plan.overlap = text_of(v, "overlap");
     plan.recompute = text_of(v, "recompute");
+    plan.schedule = text_of(v, "schedule");
+    if (const auto compiled = member(v, "compile")) {
+        plan.is_compiled = compiled->as_bool();
+    }
     return plan;
 }
 

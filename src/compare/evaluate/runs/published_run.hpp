@@ -31,7 +31,8 @@ struct PublishedRun {
         int accumulation = 0;  ///< micro-batches of a step
         bool sequence_parallel = false;
         double capacity_factor = 0;
-        std::string zero, overlap, recompute;
+        std::string zero, overlap, recompute, schedule;
+        bool is_compiled = false;
     } plan;
 
     struct Measured {

@@ -92,10 +92,10 @@ std::string workload_of(const PublishedRun& run, std::vector<std::string>& notes
     return out.str();
 }
 
-std::string optimizer_of(const PublishedRun& run) {
+std::string optimizer_of(const PublishedRun& run, const RunNames::Framework& framework) {
     const std::string_view zero = run.plan.zero;
     if (zero.starts_with("3") || has(zero, "FSDP")) {
-        return "fsdp";
+        return run.plan.pp > 1 && !framework.sharded_with_stages.empty() ? framework.sharded_with_stages : "fsdp";
     }
     if (zero.starts_with("2")) {
         return "zero-2";
@@ -182,7 +182,7 @@ void write_texts(JsonWriter& json, std::string_view key, const std::vector<std::
 std::vector<std::string> overlap_of(const PublishedRun& run, const RunNames::Framework& framework) {
     const PublishedRun::Plan& plan = run.plan;
     std::vector<std::string> streams;
-    for (const std::string& stream : optimizer_of(run) == "fsdp" ? framework.overlap_sharded : framework.overlap) {
+    for (const std::string& stream : optimizer_of(run, framework) == "fsdp" ? framework.overlap_sharded : framework.overlap) {
         const bool is_there =
             (stream != "tp" || plan.tp > 1) && (stream != "pp" || plan.pp > 1) && (stream != "ep" || plan.ep > 1);
         if (is_there && !plan.overlap.starts_with("none")) {
@@ -198,13 +198,22 @@ std::string dispatch_of(const PublishedRun& run, const RunNames::Framework& fram
                                                                          : framework.dispatch;
 }
 
-/// Virtual stages of a rank: where the case does not say, as many as divide its layers, and the framework's at most.
+/// Layers of equal stages, or with embedding and head counted as layers where only that divides them; empty: neither.
+std::string equal_stages(int layers, int stages) {
+    return layers % stages == 0         ? "even"
+           : (layers + 2) % stages == 0 ? "even-with-both"
+           : (layers + 1) % stages == 0 ? "even-with-head"
+                                        : "";
+}
+
+/// Virtual stages of a rank: where the case does not say, as many as divide its layers, and the framework's at most; two
+/// at least where its schedule is interleaved, one where it says 1f1b.
 int virtual_stages_of(const PublishedRun& run, const RunNames::Framework& framework, std::vector<std::string>& notes) {
-    if (run.plan.virtual_stages > 0 || run.plan.pp == 1) {
+    if (run.plan.virtual_stages > 0 || run.plan.pp == 1 || run.plan.schedule == "1f1b") {
         return std::max(1, run.plan.virtual_stages);
     }
-    int stages = framework.most_virtual_stages;
-    while (stages > 1 && run.model.layers % (run.plan.pp * stages) != 0) {
+    int stages = std::max(has(run.plan.schedule, "int") ? 2 : 1, framework.most_virtual_stages);
+    while (stages > 1 && equal_stages(run.model.layers, run.plan.pp * stages).empty()) {
         --stages;
     }
     if (stages > 1) {
@@ -213,13 +222,9 @@ int virtual_stages_of(const PublishedRun& run, const RunNames::Framework& framew
     return stages;
 }
 
-/// Layers with embedding and head counted as layers where only that divides them.
 std::string stages_of(const PublishedRun& run, int virtual_stages) {
-    const int stages = run.plan.pp * virtual_stages, layers = run.model.layers;
-    if (layers % stages == 0) {
-        return "even";
-    }
-    return (layers + 2) % stages == 0 ? "even-with-both" : (layers + 1) % stages == 0 ? "even-with-head" : "by-cost";
+    const std::string equal = equal_stages(run.model.layers, run.plan.pp * virtual_stages);
+    return equal.empty() ? "by-cost" : equal;
 }
 
 std::string plan_of(const PublishedRun& run, const RunNames::Framework& framework, std::vector<std::string>& notes) {
@@ -232,9 +237,6 @@ std::string plan_of(const PublishedRun& run, const RunNames::Framework& framewor
                    std::to_string(dense_replica));
     }
     const int data_parallel = run.gpus / dense_replica, micro_batch = plan.micro_batch > 0 ? plan.micro_batch : 1;
-    if (plan.micro_batch == 0) {
-        notes.emplace_back("micro-batches of one sequence are assumed");
-    }
     std::ostringstream out;
     {
         JsonWriter json(out, JsonLayout::kOneLine);
@@ -254,7 +256,7 @@ std::string plan_of(const PublishedRun& run, const RunNames::Framework& framewor
         }
         write_texts(json, "recompute", recompute_of(run, framework, notes));
         json.member("precision", "bf16").member("gradient_dtype", framework.gradient_dtype);
-        json.member("fp8", fp8_of(run)).member("optimizer", optimizer_of(run));
+        json.member("fp8", fp8_of(run)).member("optimizer", optimizer_of(run, framework));
         if (const int replicas = shard_replicas_of(run, data_parallel, notes); replicas > 1) {
             json.member("shard_replicas", replicas);
         }
@@ -268,6 +270,27 @@ std::string plan_of(const PublishedRun& run, const RunNames::Framework& framewor
 }
 
 }  // namespace
+
+std::vector<PublishedRun> micro_batch_choices(const PublishedRun& run, const RunNames::Framework& framework) {
+    const PublishedRun::Plan& plan = run.plan;
+    if (plan.micro_batch > 0) {
+        return {run};
+    }
+    const int replica = plan.pp * plan.tp * plan.cp;
+    const int sequences = run.gpus >= replica ? plan.global_batch / (run.gpus / replica) : 1;
+    std::vector<int> sizes{1, 2, 4, 8};
+    if (framework.micro_batch_per_stage && plan.pp > 1) {
+        sizes = {std::max(1, sequences / plan.pp)};
+    }
+    std::vector<PublishedRun> choices;
+    for (const int size : sizes) {
+        if (size == 1 || sequences % size == 0) {
+            choices.push_back(run);
+            choices.back().plan.micro_batch = size;
+        }
+    }
+    return choices;
+}
 
 RunInputTexts run_inputs(const PublishedRun& run, const RunNames::Framework& framework) {
     RunInputTexts texts;

@@ -21,6 +21,13 @@ struct RunInputTexts {
 /// GELU comes with layer norms, biases, learned positions (not with ALiBi) and tied embeddings; etp 1 with ep above 1;
 /// micro-batches of 1; ranks as Megatron orders them (tp, cp, ep, dp, pp); fp16 is as fast as bf16.
 /// `overlap` are the framework's streams, as far as the run has them.
+
+/// The run with each micro-batch that it can have had: the one that it states, else 1, 2, 4 and 8, as far as they
+/// divide what a data-parallel rank has of a batch: who publishes a rate has looked for the fastest that fits. Or as
+/// many micro-batches as stages, where that is the framework's default.
+[[nodiscard]] std::vector<PublishedRun> micro_batch_choices(const PublishedRun& run,
+                                                            const RunNames::Framework& framework);
+
 [[nodiscard]] RunInputTexts run_inputs(const PublishedRun& run, const RunNames::Framework& framework);
 
 }  // namespace auspex::evaluate

@@ -17,7 +17,7 @@ RunNames::Hardware read_hardware(const JsonValue& v) {
 RunNames::Framework read_framework(const JsonValue& v) {
     v.allow_only({"text", "source_key", "stack", "gradient_dtype", "expert_kernels", "dispatch",
                   "dispatch_between_nodes", "overlap", "overlap_sharded", "recompute_unstated", "most_virtual_stages",
-                  "set"});
+                  "sharded_with_stages", "micro_batch_per_stage", "set", "set_compiled"});
     RunNames::Framework framework;
     framework.text = text_in(v, "text");
     framework.source_key = text_in(v, "source_key");
@@ -35,7 +35,12 @@ RunNames::Framework read_framework(const JsonValue& v) {
     const JsonValue unstated = v.at("recompute_unstated");
     static_cast<void>(unstated.as_one_of({"none", "selective", "full"}));
     framework.recompute_unstated = unstated.as_string();
+    if (const std::optional<JsonValue> per_stage = v.find("micro_batch_per_stage")) {
+        framework.micro_batch_per_stage = per_stage->as_bool();
+    }
+    framework.sharded_with_stages = text_in(v, "sharded_with_stages");
     framework.set = texts_in(v, "set");
+    framework.set_compiled = texts_in(v, "set_compiled");
     return framework;
 }
 

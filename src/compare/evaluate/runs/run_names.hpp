@@ -25,9 +25,11 @@ struct RunNames {
         std::string dispatch_between_nodes;        ///< where experts lie on several nodes; empty: dispatch
         std::vector<std::string> overlap;          ///< streams that run beside compute where the plan has them
         std::vector<std::string> overlap_sharded;  ///< the same where weights are sharded (FSDP, ZeRO-3)
+        std::string sharded_with_stages;           ///< the optimizer in fsdp's place where pp is above 1; empty: fsdp
+        bool micro_batch_per_stage = false;  ///< unstated: as many micro-batches as stages, not the fastest size
         int most_virtual_stages = 1;               ///< a rank has at most, where the case does not say how many
         std::string recompute_unstated;  ///< what it recomputes where the case does not say: none, selective, full
-        std::vector<std::string> set;
+        std::vector<std::string> set, set_compiled;  ///< the second where the case has `compile`, behind the first
     };
     /// Cases that gave a constant: those with everything that is named here.
     struct Fitted {

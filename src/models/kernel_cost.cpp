@@ -56,6 +56,13 @@ double gemm_efficiency(const Tile& tile, double m, double n, double k, double gr
     return best * k / (k + tile.gemm_half_depth * depth_scale);
 }
 
+double attention_efficiency(const Tile& tile, double sequence, double head_size) {
+    constexpr double kFullHead = 128;
+    const double half = tile.attention_half_head;
+    const double of_head = (head_size / (head_size + half)) / (kFullHead / (kFullHead + half));
+    return tile.attention_efficiency * sequence / (sequence + tile.attention_half_sequence) * std::min(1.0, of_head);
+}
+
 KernelTime kernel_time(const Kernel& kernel, const Machine& machine, const Stack& stack, double load) {
     const Tile& tile = machine.tile;
     const double scale = kernel.routed ? load : 1;
@@ -69,7 +76,7 @@ KernelTime kernel_time(const Kernel& kernel, const Machine& machine, const Stack
                                                   in_8_bits ? rate / tile.gemm_bf16_flop_per_s : 1);
         flop_s = kernel.work_flop * scale / (rate * tile.gemm_ceiling * stack.gemm_efficiency * efficiency);
     } else if (kernel.type == KernelType::kAttention) {
-        flop_s = kernel.work_flop * scale / (rate * tile.attention_efficiency * stack.attention_efficiency);
+        flop_s = kernel.work_flop * scale / (rate * attention_efficiency(tile, kernel.m, kernel.k) * stack.attention_efficiency);
     }
     const double overhead_s =
         kernel.launches * (tile.kernel_launch_s + stack.launch_s) + kernel.host_syncs * stack.host_sync_s;

@@ -88,6 +88,8 @@ void read_tile(Section in, Tile& tile) {
                            "gemm_small_block",
                            "gemm_ceiling",
                            "attention_efficiency",
+                           "attention_half_sequence",
+                           "attention_half_head",
                            "memory_efficiency",
                            "kernel_launch",
                            "speed_sigma",
@@ -113,6 +115,12 @@ void read_tile(Section in, Tile& tile) {
     tile.gemm_small_block = in.number("gemm_small_block", kMinFraction, 1);
     tile.gemm_ceiling = in.number("gemm_ceiling", kMinFraction, 1);
     tile.attention_efficiency = in.number("attention_efficiency", kMinFraction, 1);
+    if (in.value().find("attention_half_sequence")) {
+        tile.attention_half_sequence = in.number("attention_half_sequence", 0, 65'536);
+    }
+    if (in.value().find("attention_half_head")) {
+        tile.attention_half_head = in.number("attention_half_head", 0, 1024);
+    }
     tile.memory_efficiency = in.number("memory_efficiency", kMinFraction, 1);
     tile.kernel_launch_s = in.latency("kernel_launch");
     tile.speed_sigma = in.number("speed_sigma", 0, 0.5);

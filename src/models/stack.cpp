@@ -329,7 +329,7 @@ std::string read_text(const JsonValue& parent, std::string_view key) {
 Stack load_stack(const JsonDocument& document) {
     const JsonValue root = document.root();
     root.allow_only({"name", "description", "kernels", "pipeline", "optimizer", "transport", "collectives", "processes",
-                     "can_overlap", "measured_on", "offers", "emit_format", "environment"});
+                     "can_overlap", "tp_beside_products", "measured_on", "offers", "emit_format", "environment"});
     Stack stack;
     stack.file = document.name();
     stack.name = read_text(root, "name");
@@ -345,6 +345,9 @@ Stack load_stack(const JsonDocument& document) {
         read_processes(*processes, stack);
     }
     read_can_overlap(root.at("can_overlap"), stack);
+    if (const auto pieces = root.find("tp_beside_products")) {
+        stack.tp_beside_products = pieces->as_bool();
+    }
     stack.measured_on = read_text(root, "measured_on");
     read_offers(root.at("offers"), stack);
     if (const auto format = root.find("emit_format")) {

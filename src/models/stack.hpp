@@ -113,6 +113,7 @@ struct Stack {
                                                                     ///< receivers; `auspex calibrate` takes them over
     double buffered_intra_node_bytes = 0;                           ///< up to here their senders go on at once
     /// Streams that this software can run beside compute; plan.overlap must be a subset.
+    bool tp_beside_products = false;  ///< tp that overlaps runs beside the product that it feeds or comes from, too
     bool can_overlap_tp = false, can_overlap_ep = false, can_overlap_dp = false, can_overlap_pp = false;
     std::vector<Constant> constants;  ///< paths begin with "stack."
 };

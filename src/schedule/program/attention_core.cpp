@@ -31,6 +31,8 @@ models::Kernel attention_kernel(const Shapes& s, bool backward, double share = 1
     const double sequence = s.workload.sequence_length;
     models::Kernel kernel;
     kernel.type = models::KernelType::kAttention;
+    kernel.m = 2 * mean_keys(s.workload);
+    kernel.k = (w.qk + w.value) / (2.0 * s.workload.heads / s.tp);
     kernel.operands = s.plan.weight_bytes == 4 ? models::Operands::kFp32 : models::Operands::kBf16;
     kernel.flop = share * 2 * s.t * mean_keys(s.workload) * (w.qk + w.value) * (backward ? 2 : 1);
     const bool flash = s.stack.kernels.attention == 1;

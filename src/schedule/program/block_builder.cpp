@@ -2,6 +2,7 @@
 #include "schedule/program/block_builder.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.hpp"
 #include "models/routing.hpp"
@@ -48,7 +49,7 @@ void BlockBuilder::begin(BlockKind kind, int chunk, bool last_micro_batch) {
     block.last_micro_batch = last_micro_batch;
     block.op_begin = static_cast<std::uint32_t>(program_.operations.size());
     program_.blocks.push_back(block);
-    last_compute_ = blocking_ = required_ = kNoValue;
+    last_compute_ = before_last_compute_ = blocking_ = required_ = required_behind_next_ = kNoValue;
     joins_ = 0;
     for (std::size_t stream = 1; stream < kStreamCount; ++stream) {
         if (!overlaps(static_cast<Stream>(stream))) {
@@ -122,7 +123,9 @@ struct Inputs4 {
 Value BlockBuilder::emit_compute(Operation op, std::initializer_list<Value> inputs) {
     const Inputs4 all(inputs, blocking_);
     const Value required = required_;
-    blocking_ = required_ = kNoValue;
+    blocking_ = kNoValue;
+    required_ = std::exchange(required_behind_next_, kNoValue);
+    before_last_compute_ = last_compute_;
     return last_compute_ = emit(op, {all.v[0], all.v[1], all.v[2], all.v[3], required});
 }
 

@@ -103,6 +103,10 @@ class BlockBuilder {
     Value receive(OpKind kind, int boundary);
     /// The next kernel also waits for this value (parameters that were gathered for it).
     void require(Value value) { required_ = value; }
+    /// The kernel behind the next also waits for this value: the next runs beside it.
+    void require_behind_next(Value value) { required_behind_next_ = value; }
+    /// The kernel in front of the one emitted last: what runs beside that one waits for it.
+    [[nodiscard]] Value before_last_compute() const { return before_last_compute_; }
     /// The next operation emitted waits for everything earlier on these streams.
     void join(std::initializer_list<Stream> streams);
 
@@ -120,9 +124,9 @@ class BlockBuilder {
     Phase phase_ = Phase::kForward;
     std::int16_t layer_ = -1;
     models::Recompute recompute_;
-    Value last_compute_ = kNoValue;
+    Value last_compute_ = kNoValue, before_last_compute_ = kNoValue;
     Value blocking_ = kNoValue;  ///< communication that the next kernel must wait for
-    Value required_ = kNoValue;
+    Value required_ = kNoValue, required_behind_next_ = kNoValue;
     std::uint8_t joins_ = 0;
     struct KernelRange {
         std::uint32_t begin = 0, end = 0;
@@ -155,6 +159,12 @@ Value head_backward(BlockBuilder& builder, Value further);
 Value reduce_over_tp(BlockBuilder& builder, Value x);
 /// The sequence gathered over tp where sequence parallelism has split it.
 Value gather_over_tp(BlockBuilder& builder, Value x, Carries carries = Carries::kRunningValue);
+/// The same in front of a product, and behind the product emitted last. Where the stack has tp run beside its products
+/// (Stack::tp_beside_products), pieces are multiplied as they come, and sent as they are ready: product and
+/// communication together take the longer of both times. Ignores: the first piece, or the last, when the communication
+/// is longer; smaller products of pieces.
+Value gather_before_product(BlockBuilder& builder, Value x);
+Value reduce_behind_product(BlockBuilder& builder, Value product);
 /// Tokens on their way into the experts, and out.
 Value enter_experts(BlockBuilder& builder, Value x, Carries carries = Carries::kRunningValue);
 Value leave_experts(BlockBuilder& builder, Value x);

@@ -98,7 +98,7 @@ void project_up(BlockBuilder& b) {
 
 Value attention_inner_forward(BlockBuilder& b, Value x) {
     const Shapes& s = b.shapes();
-    x = gather_over_tp(b, x);
+    x = gather_before_product(b, x);
     const std::vector<Linear> projections = projections_of(s);
     for (std::size_t i = 0; i < projections.size(); ++i) {
         const Linear& linear = projections[i];
@@ -120,7 +120,7 @@ Value dense_inner_forward(BlockBuilder& b, Value x) {
     const Shapes& s = b.shapes();
     const double width = s.workload.intermediate_size / s.tp;
     const double gates = s.workload.gates();
-    x = gather_over_tp(b, x);
+    x = gather_before_product(b, x);
     x = b.compute(OpKind::kGateUpProjection, {x}, {linear_forward(s, s.t, gates * width, s.h)});
     x = dense_activation(b, x);
     return b.compute(OpKind::kDownProjection, {x}, {linear_forward(s, s.t, s.h, width)});
@@ -147,7 +147,7 @@ Value linear_backward(BlockBuilder& b, const Linear& linear, Value gradient, Val
     const Shapes& s = b.shapes();
     Value input =
         b.compute(linear.kind, {gradient}, {linear_input_gradient(s, s.t, linear.n, linear.k, linear.copies)});
-    input = first ? reduce_over_tp(b, input) : input;
+    input = first ? reduce_behind_product(b, input) : input;
     b.set_phase(Phase::kBackwardWeight);
     b.compute(linear.kind, {gradient, linear.from_norm ? saved : kNoValue},
               linear_weight_gradient(s, s.t, linear.n, linear.k, 1, linear.copies));
@@ -159,7 +159,7 @@ Value dense_inner_backward(BlockBuilder& b, Value g) {
     const Shapes& s = b.shapes();
     const double width = s.workload.intermediate_size / s.tp;
     const double gates = s.workload.gates();
-    g = gather_over_tp(b, g);
+    g = gather_before_product(b, g);
     g = linear_backward(b, {OpKind::kDownProjection, s.h, width}, g);
     g = dense_activation(b, g);
     const Value saved = saved_input(b, g, b.recompute().expert);
@@ -168,7 +168,7 @@ Value dense_inner_backward(BlockBuilder& b, Value g) {
 
 Value attention_inner_backward(BlockBuilder& b, Value g) {
     const Shapes& s = b.shapes();
-    g = gather_over_tp(b, g);
+    g = gather_before_product(b, g);
     g = linear_backward(b, {OpKind::kAttentionOutput, s.h, attention_widths(s).value}, g);
     g = attend_backward(b, g);
     g = rotate(b, g);
@@ -201,7 +201,7 @@ void recompute(BlockBuilder& b, Forward&& forward) {
 Value attention_forward(BlockBuilder& b, Value x) {
     x = norm(b, OpKind::kAttentionNorm, x);
     x = attention_inner_forward(b, x);
-    return residual(b, reduce_over_tp(b, x));
+    return residual(b, reduce_behind_product(b, x));
 }
 
 Value feed_forward_forward(BlockBuilder& b, int layer, Value x) {
@@ -209,7 +209,7 @@ Value feed_forward_forward(BlockBuilder& b, int layer, Value x) {
     if (b.shapes().workload.is_moe_layer(layer)) {
         return residual(b, experts_forward(b, x));
     }
-    return residual(b, reduce_over_tp(b, dense_inner_forward(b, x)));
+    return residual(b, reduce_behind_product(b, dense_inner_forward(b, x)));
 }
 
 Value feed_forward_backward(BlockBuilder& b, int layer, Value gradient) {

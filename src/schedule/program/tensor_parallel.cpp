@@ -2,6 +2,14 @@
 #include "schedule/program/block_builder.hpp"
 
 namespace auspex::schedule {
+namespace {
+
+bool runs_beside_products(const BlockBuilder& b) {
+    const Shapes& s = b.shapes();
+    return s.stack.tp_beside_products && s.plan.overlap_tp;
+}
+
+}  // namespace
 
 /// The sum over tp of a row-parallel layer's output, or its scatter along the sequence.
 Value reduce_over_tp(BlockBuilder& b, Value x) {
@@ -19,6 +27,20 @@ Value gather_over_tp(BlockBuilder& b, Value x, Carries carries) {
                ? b.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather, models::GroupKind::kTp,
                                s.plan.tp, {{s.t * s.h}}, {x}, {.carries = carries})
                : x;
+}
+
+Value gather_before_product(BlockBuilder& b, Value x) {
+    const Value gathered = gather_over_tp(b, x);
+    if (!runs_beside_products(b) || gathered == x) {
+        return gathered;
+    }
+    b.require_behind_next(gathered);
+    return x;
+}
+
+Value reduce_behind_product(BlockBuilder& b, Value product) {
+    const bool is_beside = runs_beside_products(b) && product != kNoValue && b.before_last_compute() != kNoValue;
+    return reduce_over_tp(b, is_beside ? b.before_last_compute() : product);
 }
 
 /// Tokens on their way into the experts: the etp ranks that split an expert all need the same t_routed of them. Where

@@ -2,6 +2,8 @@
 #include "compare/evaluate/runs/run_names.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <string_view>
 
 #include "base/json.hpp"
 #include "compare/evaluate/published_collectives.hpp"
@@ -9,17 +11,39 @@
 namespace auspex::evaluate {
 namespace {
 
+/// Small letters without blanks and hyphens, nor the makers' names in front.
+std::string plain(std::string_view text) {
+    std::string letters;
+    for (const char c : text) {
+        if (c != ' ' && c != '-' && c != '_') {
+            letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        }
+    }
+    for (const std::string_view maker : {"nvidia", "amd", "instinct", "intel"}) {
+        letters = letters.starts_with(maker) ? letters.substr(maker.size()) : letters;
+    }
+    return letters;
+}
+
+bool begins_with_any(const std::string& text, const std::vector<std::string>& beginnings) {
+    return beginnings.empty() || std::ranges::any_of(beginnings, [&](const std::string& beginning) {
+               return plain(text).starts_with(plain(beginning));
+           });
+}
+
 RunNames::Hardware read_hardware(const JsonValue& v) {
     v.allow_only({"gpu", "nics", "system", "machine", "set"});
-    return {text_in(v, "gpu"), text_in(v, "nics"), text_in(v, "system"), name_in(v, "machine"), texts_in(v, "set")};
+    return {texts_in(v, "gpu"), texts_in(v, "nics"), text_in(v, "system"), name_in(v, "machine"), texts_in(v, "set")};
 }
 
 RunNames::Framework read_framework(const JsonValue& v) {
-    v.allow_only({"text", "source_key", "stack", "gradient_dtype", "expert_kernels", "dispatch",
+    v.allow_only({"text", "gpu", "source_key", "source", "stack", "gradient_dtype", "expert_kernels", "dispatch",
                   "dispatch_between_nodes", "overlap", "overlap_sharded", "recompute_unstated", "most_virtual_stages",
                   "sharded_with_stages", "micro_batch_per_stage", "set", "set_compiled"});
     RunNames::Framework framework;
-    framework.text = text_in(v, "text");
+    framework.text = texts_in(v, "text");
+    framework.gpu = texts_in(v, "gpu");
+    framework.source = text_in(v, "source");
     framework.source_key = text_in(v, "source_key");
     framework.stack = name_in(v, "stack");
     framework.gradient_dtype = name_in(v, "gradient_dtype");
@@ -69,14 +93,16 @@ RunNames load_run_names(const JsonDocument& document) {
 
 const RunNames::Hardware* hardware_of(const RunNames& names, const PublishedRun& run) {
     const auto found = std::ranges::find_if(names.hardware, [&](const RunNames::Hardware& one) {
-        return run.gpu.starts_with(one.gpu) && run.nics.starts_with(one.nics) && run.system.starts_with(one.system);
+        return begins_with_any(run.gpu, one.gpu) && begins_with_any(run.nics, one.nics) &&
+               run.system.starts_with(one.system);
     });
     return found == names.hardware.end() ? nullptr : &*found;
 }
 
 const RunNames::Framework* framework_of(const RunNames& names, const PublishedRun& run) {
     const auto found = std::ranges::find_if(names.frameworks, [&](const RunNames::Framework& one) {
-        return run.framework.starts_with(one.text) && run.source_key.starts_with(one.source_key);
+        return begins_with_any(run.framework, one.text) && begins_with_any(run.gpu, one.gpu) &&
+               run.source_key.starts_with(one.source_key) && run.source.find(one.source) != std::string::npos;
     });
     return found == names.frameworks.end() ? nullptr : &*found;
 }

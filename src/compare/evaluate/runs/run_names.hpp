@@ -11,14 +11,16 @@ namespace auspex::evaluate {
 
 /// machines/published/runs.json. docs/validation.md has the keys.
 struct RunNames {
-    /// A GPU in a node: the first whose texts all fit.
+    /// A GPU in a node: the first whose texts all fit. Case, blanks, hyphens and makers' names do not count.
     struct Hardware {
-        std::string gpu, nics, system;  ///< what the case's words begin with; empty: any
+        std::vector<std::string> gpu, nics;  ///< one of which the case's words begin with; empty: any
+        std::string system;
         std::string machine;            ///< name of a file
         std::vector<std::string> set;   ///< ROLE.PATH=VALUE
     };
     struct Framework {
-        std::string text, source_key;  ///< what the case's words begin with; empty: any
+        std::vector<std::string> text, gpu;  ///< one of which the case's words begin with; empty: any
+        std::string source_key, source;      ///< the second is somewhere in the case's
         std::string stack;             ///< name of a file
         std::string gradient_dtype;    ///< of sums
         std::string expert_kernels, dispatch;

@@ -58,9 +58,14 @@ double gemm_efficiency(const Tile& tile, double m, double n, double k, double gr
 
 double attention_efficiency(const Tile& tile, double sequence, double head_size) {
     constexpr double kFullHead = 128;
-    const double half = tile.attention_half_head;
-    const double of_head = (head_size / (head_size + half)) / (kFullHead / (kFullHead + half));
-    return tile.attention_efficiency * sequence / (sequence + tile.attention_half_sequence) * std::min(1.0, of_head);
+    double efficiency = tile.attention_efficiency;
+    if (tile.attention_half_sequence > 0) {
+        efficiency *= sequence / (sequence + tile.attention_half_sequence);
+    }
+    if (const double half = tile.attention_half_head; half > 0 && head_size < kFullHead) {
+        efficiency *= (head_size / (head_size + half)) / (kFullHead / (kFullHead + half));
+    }
+    return efficiency;
 }
 
 KernelTime kernel_time(const Kernel& kernel, const Machine& machine, const Stack& stack, double load) {
@@ -76,11 +81,16 @@ KernelTime kernel_time(const Kernel& kernel, const Machine& machine, const Stack
                                                   in_8_bits ? rate / tile.gemm_bf16_flop_per_s : 1);
         flop_s = kernel.work_flop * scale / (rate * tile.gemm_ceiling * stack.gemm_efficiency * efficiency);
     } else if (kernel.type == KernelType::kAttention) {
-        flop_s = kernel.work_flop * scale / (rate * attention_efficiency(tile, kernel.m, kernel.k) * stack.attention_efficiency);
+        flop_s = kernel.work_flop * scale /
+                 (rate * attention_efficiency(tile, kernel.m, kernel.k) * stack.attention_efficiency);
     }
     const double overhead_s =
         kernel.launches * (tile.kernel_launch_s + stack.launch_s) + kernel.host_syncs * stack.host_sync_s;
     return {kernel.repeat * std::max(flop_s, bytes_s), kernel.repeat * overhead_s};
+}
+
+double collective_compute_share(const Machine& machine, const Stack& stack) {
+    return stack.compute_share.value_or(machine.tile.collective_compute_share);
 }
 
 double expected_normal_maximum(double n) { return n <= 1 ? 0 : normal_quantile((n - 0.375) / (n + 0.25)); }

@@ -64,6 +64,9 @@ struct KernelTime {
 /// `load`: routed tokens over their mean; applies to routed kernels only.
 [[nodiscard]] KernelTime kernel_time(const Kernel& kernel, const Machine& machine, const Stack& stack, double load = 1);
 
+/// Share of compute that an active collective takes from its tile: the stack's, else the machine's.
+[[nodiscard]] double collective_compute_share(const Machine& machine, const Stack& stack);
+
 /// Expected largest of n standard normal draws (Blom: Phi^-1((n - 0.375) / (n + 0.25))); 0 for n <= 1.
 [[nodiscard]] double expected_normal_maximum(double n);
 

@@ -10,14 +10,14 @@ namespace auspex::models {
 
 /// The communicators of a stage. All groups of a kind that lie in one stage are siblings and act at the same time.
 enum class GroupKind : std::uint8_t {
-    kTp,            ///< tp ranks that split the dense matrices
-    kCp,            ///< cp ranks that split the sequence
-    kCpAllToAll,    ///< of them neighbours that exchange heads for tokens (ContextSplit)
-    kCpRing,        ///< of them those that pass keys and values on: one of each kCpAllToAll group
-    kEp,            ///< ep ranks that hold different experts (same dp and etp index)
-    kEtp,           ///< etp ranks that split one expert
-    kExpertDp,      ///< dp replicas of an expert
-    kDenseDp,       ///< replicas of the dense part: data_parallel * cp ranks
+    kTp,          ///< tp ranks that split the dense matrices
+    kCp,          ///< cp ranks that split the sequence
+    kCpAllToAll,  ///< of them neighbours that exchange heads for tokens (ContextSplit)
+    kCpRing,      ///< of them those that pass keys and values on, or have other windows: one of each kCpAllToAll group
+    kEp,          ///< ep ranks that hold different experts (same dp and etp index)
+    kEtp,         ///< etp ranks that split one expert
+    kExpertDp,    ///< dp replicas of an expert
+    kDenseDp,     ///< replicas of the dense part: data_parallel * cp ranks
     kDenseDpOuter,  ///< those of them that hold the same ep index: over which plain "sharded" shards dense states (size
                     ///< dp when tp = etp)
     kDenseDpInner,  ///< replicas of the dense part that hold the same shard of it: one of each kDenseDpOuter group (the

@@ -90,6 +90,16 @@ std::vector<double> norm_widths(const Workload& workload) {
 /// Of the state, of the embedding, and in front of the LM head.
 constexpr int kNormsOfPrediction = 3;
 
+/// Matrices outside attention, feed-forward and experts: scales, shifts and gates of both norms.
+std::vector<Linear> modulation_layers(const Workload& workload) {
+    const double hidden = workload.hidden_size;
+    return workload.image.adaptive_norm ? std::vector<Linear>{{hidden, 6 * hidden}} : std::vector<Linear>{};
+}
+
+double embedding_rows(const Workload& workload) {
+    return workload.image.is_given() ? workload.image.input_channels : workload.vocab_size;
+}
+
 double shared_width(const Workload& workload) {
     return static_cast<double>(workload.shared_experts) * workload.expert_size;
 }
@@ -101,6 +111,7 @@ ParameterCount count_layer(const Workload& workload, int layer, double experts) 
     for (const double width : norm_widths(workload)) {
         count.norm += tensors_of_norm(workload) * width;
     }
+    count.norm += parameters(workload, modulation_layers(workload));
     if (layer >= workload.layers) {
         const double hidden = workload.hidden_size;
         count.prediction = parameters(workload, {{2 * hidden, hidden}});
@@ -122,7 +133,7 @@ ParameterCount count_layer(const Workload& workload, int layer, double experts) 
 ParameterCount count_model(const Workload& workload, double experts) {
     const double hidden = workload.hidden_size;
     ParameterCount sum;
-    sum.embedding = hidden * workload.vocab_size;
+    sum.embedding = hidden * embedding_rows(workload);
     sum.positions = workload.learned_positions ? hidden * workload.sequence_length : 0;
     sum.norm = tensors_of_norm(workload) * hidden;
     sum.lm_head = workload.tied_embeddings ? 0 : hidden * workload.vocab_size;
@@ -152,6 +163,9 @@ ParameterCount count_layer_parameters(const Workload& workload, int layer) {
 
 double mean_keys(const Workload& workload) {
     const double s = workload.sequence_length, w = workload.window;
+    if (workload.image.is_given()) {
+        return workload.image.window_tokens();
+    }
     if (workload.window == 0 || workload.window >= workload.sequence_length) {
         return s / 2;
     }
@@ -176,8 +190,10 @@ TokenFlop count_token_flop(const Workload& workload) {
     flop.experts =
         kept * moe_layers * workload.top_k * 2 * weights(feed_forward_layers(workload, workload.expert_size));
     flop.shared_experts = moe_layers * 2 * weights(feed_forward_layers(workload, shared_width(workload)));
-    flop.lm_head = (1 + predictions) * 2 * workload.hidden_size * workload.vocab_size;
+    const double channels = workload.image.input_channels;
+    flop.lm_head = 2.0 * workload.hidden_size * ((1 + predictions) * workload.vocab_size + channels);
     flop.prediction = predictions * 2 * weights({{2.0 * workload.hidden_size, 1.0 * workload.hidden_size}});
+    flop.references = workload.objective == Objective::kDpo ? 1 : 0;
     return flop;
 }
 
@@ -185,7 +201,7 @@ int replicated_tensors_per_layer(const Workload& workload, int layer) {
     AUSPEX_CHECK(layer >= 0 && layer < workload.layers_and_predictions(), "the layer must exist");
     const auto count_of = [](const std::vector<Linear>& layers) { return static_cast<int>(layers.size()); };
     const bool predicts = layer >= workload.layers;
-    int linears = count_of(attention_layers(workload)) + (predicts ? 1 : 0);
+    int linears = count_of(attention_layers(workload)) + count_of(modulation_layers(workload)) + (predicts ? 1 : 0);
     if (!workload.is_moe_layer(layer)) {
         linears += count_of(feed_forward_layers(workload, workload.intermediate_size));
     } else {

@@ -75,7 +75,7 @@ struct Plan {
     std::vector<int> stage_layers;
     bool sequence_parallel = false;
     ContextParallel context = ContextParallel::kAllGather;
-    int context_all_to_all = 1;  ///< kTwoLevel: ranks of its all-to-all
+    int context_all_to_all = 1;  ///< kTwoLevel, kWindows: ranks of its all-to-all
     int micro_batch_size = 1;
     int micro_batches = 1;
     ScheduleKind schedule = ScheduleKind::k1f1b;

@@ -270,6 +270,49 @@ void check_copies(const Plan& plan) {
     }
 }
 
+/// Ways that know of an image: keys and values gathered, heads exchanged, or windows dealt; and windows need one.
+void check_image(const Plan& plan, const Workload& workload) {
+    const std::string found = std::string("found \"") + to_string(plan.context) + "\"";
+    if (!workload.image.is_given()) {
+        if (plan.context == ContextParallel::kWindows) {
+            refuse(plan, "context_parallel",
+                   found + "; expected another word: " + workload.name + " has no workload.image");
+        }
+        return;
+    }
+    const ContextSplit split = context_split(plan);
+    if (plan.cp > 1 && split.ring > 1) {
+        refuse(
+            plan, "context_parallel",
+            found + " with the image of " + workload.name + "; expected \"windows\", \"all-to-all\" or \"all-gather\"");
+    }
+    if (!window_grid(workload.image, split.windows)) {
+        const Image& image = workload.image;
+        refuse(plan, "cp",
+               "found " + text(plan.cp) + ", which are " + text(split.windows) +
+                   " groups of windows; expected a number of groups that is a product of a divisor of the " +
+                   text(image.rows / image.window_rows) + " rows and one of the " +
+                   text(image.columns / image.window_columns) + " columns of windows of " + workload.name);
+    }
+}
+
+/// A frozen copy's weights are there whole, and sequences come in pairs.
+void check_objective(const Plan& plan, const Workload& workload) {
+    if (workload.objective != Objective::kDpo) {
+        return;
+    }
+    const std::string with = " with workload.objective \"dpo\" of " + workload.name;
+    if (plan.optimizer == OptimizerSharding::kFsdp) {
+        refuse(plan, "optimizer",
+               "found \"fsdp\"" + with + ", whose reference has its weights whole; expected another word");
+    }
+    if (plan.micro_batch_size % 2 != 0) {
+        refuse(plan, "micro_batch_size",
+               "found " + text(plan.micro_batch_size) + with +
+                   "; expected an even number: a chosen and a rejected sequence each");
+    }
+}
+
 /// What the ranks of a tp or cp group split must come out whole.
 void check_shapes(const Plan& plan, const Workload& workload) {
     require_divides(plan, workload, "tp", plan.tp, "heads", workload.heads);
@@ -287,6 +330,7 @@ void check_shapes(const Plan& plan, const Workload& workload) {
     if (!misfit.field.empty()) {
         refuse(plan, misfit.field, misfit.why);
     }
+    check_image(plan, workload);
     if (plan.sequence_parallel) {
         require_divides(plan, workload, "tp", plan.tp, "sequence_parallel: sequence_length / cp",
                         workload.sequence_length / plan.cp);
@@ -329,6 +373,7 @@ Plan resolve_plan(const Plan& plan, const Workload& workload, int tiles) {
     check_experts(resolved, workload);
     check_stages(resolved, workload);
     check_validation(resolved, workload);
+    check_objective(resolved, workload);
     check_copies(resolved);
     check_recompute(resolved, workload);
     if (resolved.stages != StageDeal::kList && resolved.stages != StageDeal::kEven) {

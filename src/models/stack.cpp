@@ -157,6 +157,7 @@ void read_transport_entry(const JsonValue& entry, Stack& stack) {
                       "collective_issue",
                       "collective_check",
                       "shard_efficiency",
+                      "compute_share",
                       "messages",
                       "node_paths"});
     check_date(entry.at("date"));
@@ -172,6 +173,11 @@ void read_transport_entry(const JsonValue& entry, Stack& stack) {
     stack.scale_out_efficiency = read_fraction(entry, "scale_out_efficiency", stack);
     if (entry.find("shard_efficiency")) {
         stack.shard_efficiency = read_fraction(entry, "shard_efficiency", stack);
+    }
+    if (entry.find("compute_share")) {
+        constexpr double kMostOfCompute = 0.9;
+        stack.compute_share =
+            read_constant(entry, "compute_share", Dimension::kNone, 0, kMostOfCompute, kRole, stack.constants);
     }
     stack.scale_up_message_s = read_time(entry, "scale_up_message", stack);
     stack.scale_out_message_s = read_time(entry, "scale_out_message", stack);

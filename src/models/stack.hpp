@@ -82,9 +82,11 @@ struct Stack {
                                                                          ///< it waits until all of it has come
     double scale_up_efficiency = 1;   ///< fraction of node links that its collectives use
     double scale_out_efficiency = 1;  ///< fraction of NIC and fabric links that its transport uses
-    double shard_efficiency = 1;    ///< reduce-scatters and all-gathers of gradients and parameters between nodes, over
-                                    ///< what scale_out_efficiency leaves
-    double scale_up_message_s = 0;  ///< software cost of one collective step inside a node
+    double shard_efficiency = 1;  ///< reduce-scatters and all-gathers of gradients and parameters between nodes, over
+                                  ///< what scale_out_efficiency leaves
+    std::optional<double> compute_share;  ///< of compute, that a collective takes from its tile while it runs; none:
+                                          ///< Tile::collective_compute_share
+    double scale_up_message_s = 0;        ///< software cost of one collective step inside a node
     double scale_out_message_s = 0;  ///< software cost of one message between nodes; a rank issues one after another
     std::optional<double> next_message_s;  ///< of each further one of more than eager_bytes that a rank issues at once;
                                            ///< none: as the first

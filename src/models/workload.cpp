@@ -1,6 +1,7 @@
 /// @file Reads workloads/*.json: strict keys, ranges, and the consistency that a single number cannot show.
 #include "models/workload.hpp"
 
+#include <array>
 #include <filesystem>
 #include <system_error>
 
@@ -90,6 +91,57 @@ void read_window(const JsonValue& root, Workload& workload) {
     }
     workload.window = read_int(root, "window", 1, kMaxSize * 100);
     workload.windowed_layers = read_int_or(root, "windowed_layers", workload.layers, 0, workload.layers);
+}
+
+std::array<int, 2> read_pair(const JsonValue& value, std::int64_t most) {
+    const std::vector<JsonValue> elements = value.elements();
+    if (elements.size() != 2) {
+        value.fail("two numbers, rows and columns");
+    }
+    return {static_cast<int>(elements[0].as_integer(1, most)), static_cast<int>(elements[1].as_integer(1, most))};
+}
+
+void read_image(const JsonValue& root, Workload& workload) {
+    const auto object = root.find("image");
+    if (!object) {
+        workload.vocab_size = read_int(root, "vocab_size", 1, kMaxVocab);
+        workload.sequence_length = read_int(root, "sequence_length", 1, kMaxSequence);
+        return;
+    }
+    refuse(root, {"vocab_size", "sequence_length"}, "no such key beside \"image\", whose size and channels say it");
+    refuse(root, {"window", "windowed_layers", "tied_embeddings", "mtp_layers", "objective"},
+           "no such key beside \"image\"");
+    object->allow_only({"size", "window", "shifted_windows", "adaptive_norm", "input_channels", "output_channels"});
+    Image& image = workload.image;
+    constexpr std::int64_t kMaxSide = 10'000;
+    const auto [rows, columns] = read_pair(object->at("size"), kMaxSide);
+    image.rows = image.window_rows = rows, image.columns = image.window_columns = columns;
+    if (const auto value = object->find("window")) {
+        const auto [high, wide] = read_pair(*value, kMaxSide);
+        if (rows % high != 0 || columns % wide != 0) {
+            value->fail("rows that divide " + std::to_string(rows) + " and columns that divide " +
+                        std::to_string(columns) + ", as \"size\" has");
+        }
+        image.window_rows = high, image.window_columns = wide;
+    }
+    image.shifted_windows = read_bool(*object, "shifted_windows");
+    if (image.shifted_windows && image.window_tokens() == rows * columns) {
+        object->at("shifted_windows").fail("false where the window is the whole image");
+    }
+    image.adaptive_norm = read_bool(*object, "adaptive_norm");
+    image.input_channels = read_int(*object, "input_channels", 1, kMaxSize);
+    workload.vocab_size = read_int(*object, "output_channels", 1, kMaxSize);
+    workload.sequence_length = rows * columns;
+}
+
+void read_objective(const JsonValue& root, Workload& workload) {
+    if (const auto value = root.find("objective")) {
+        constexpr Objective kKinds[] = {Objective::kNextToken, Objective::kDpo};
+        workload.objective = kKinds[value->as_one_of({"next-token", "dpo"})];
+        if (workload.objective == Objective::kDpo) {
+            refuse(root, {"mtp_layers", "global_aux_loss"}, "no such key with \"objective\": \"dpo\"");
+        }
+    }
 }
 
 void read_attention(const JsonValue& root, Workload& workload) {
@@ -230,6 +282,8 @@ Workload load_workload(const JsonDocument& document) {
                      "tied_embeddings",
                      "learned_positions",
                      "sequence_length",
+                     "image",
+                     "objective",
                      "training"});
     if (root.at("source").as_string().empty()) {
         root.at("source").fail("where the shapes come from, not an empty string");
@@ -242,8 +296,8 @@ Workload load_workload(const JsonDocument& document) {
     workload.name = file.filename() == "config.json" && !folder.empty() ? folder : file.stem().string();
     workload.layers = read_int(root, "layers", 1, kMaxLayers);
     workload.hidden_size = read_int(root, "hidden_size", 1, kMaxSize);
-    workload.vocab_size = read_int(root, "vocab_size", 1, kMaxVocab);
-    workload.sequence_length = read_int(root, "sequence_length", 1, kMaxSequence);
+    read_image(root, workload);
+    read_objective(root, workload);
     workload.mtp_layers = read_int_or(root, "mtp_layers", 0, 0, kMaxPredictions);
     read_kinds(root, workload);
     read_attention(root, workload);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/json_forward.hpp"
+#include "models/context/image.hpp"
 #include "models/training.hpp"
 
 namespace auspex::models {
@@ -11,6 +12,9 @@ namespace auspex::models {
 enum class AttentionKind { kMultiHead, kLatent };      ///< MHA/GQA, or DeepSeek's multi-head latent attention
 enum class NormKind { kRms, kNonParametric, kLayer };  ///< parameters per norm: hidden, 0, 2 hidden
 enum class FeedForward { kSwiGlu, kGelu };             ///< three matrices, or two
+/// What a step minimises. kDpo: direct preference optimisation (arXiv:2305.18290), for which a frozen copy of the
+/// model, the reference, runs a forward pass of its own over every micro-batch, of pairs of sequences.
+enum class Objective { kNextToken, kDpo };
 
 /// Letters used below: L layers, H hidden_size, I intermediate_size, N num_experts, K top_k, V vocab_size, S
 /// sequence_length.
@@ -22,7 +26,7 @@ struct Workload {
     int kv_heads = 0;
     int head_size = 0;
     int intermediate_size = 0;  ///< of a dense feed-forward; 0 if every layer is MoE
-    int vocab_size = 0;
+    int vocab_size = 0;         ///< of an image the numbers that come out for a point
     int sequence_length = 0;
     int window = 0;           ///< tokens that a token of a windowed layer attends to, itself among them; 0: none
     int windowed_layers = 0;  ///< how many layers have it: which ones makes no difference here
@@ -50,7 +54,9 @@ struct Workload {
         false;           ///< a number an expert, added to its score where tokens choose, moved by counts each step
     int mtp_layers = 0;  ///< multi-token prediction: layers behind the last, each predicts one token further
     bool global_aux_loss = false;  ///< auxiliary loss over the router logits of all layers
-    Training training;             ///< how it is trained; no count or prediction depends on it
+    Image image;                   ///< of models that read images; sequence_length is rows * columns
+    Objective objective = Objective::kNextToken;
+    Training training;  ///< how it is trained; no count or prediction depends on it
 
     /// Linear layers of a feed-forward in front of its activation.
     [[nodiscard]] int gates() const { return feed_forward == FeedForward::kSwiGlu ? 2 : 1; }
@@ -61,7 +67,7 @@ struct Workload {
 };
 
 /// Keys that a token attends to under the causal mask, mean over the tokens of a sequence and the layers: S/2, or with
-/// a window of w < S tokens w - w^2 / (2 S).
+/// a window of w < S tokens w - w^2 / (2 S). Of an image, without a mask: all of its window.
 [[nodiscard]] double mean_keys(const Workload&);
 
 /// Parameters by kind; `active` of a kind counts top_k experts of num_experts.
@@ -76,10 +82,10 @@ struct ParameterCount {
     }
 };
 
-/// Model FLOP of a forward pass, one token of a full sequence, by kind: 2 per multiply-add, attention causal (half), LM
-/// head counted (once more for each prediction module), no recompute, element-wise work not counted, of experts top_k,
-/// or with a capacity_factor c < 1 the c top_k that are left; zeros that pad are not counted. Backward is twice
-/// forward.
+/// Model FLOP of a forward pass, one token of a full sequence, by kind: 2 per multiply-add, attention causal (half; of
+/// an image whole), LM head counted (once more for each prediction module; of an image with the embedding, which is a
+/// product, too), no recompute, element-wise work not counted, of experts top_k, or with a capacity_factor c < 1 the c
+/// top_k that are left; zeros that pad are not counted. Backward is twice forward.
 struct TokenFlop {
     double attention_projections = 0, attention_scores = 0, dense_feed_forward = 0, router = 0, experts = 0,
            shared_experts = 0, lm_head = 0, prediction = 0;
@@ -87,7 +93,8 @@ struct TokenFlop {
         return attention_projections + attention_scores + dense_feed_forward + router + experts + shared_experts +
                lm_head + prediction;
     }
-    [[nodiscard]] double training() const { return 3 * forward(); }
+    double references = 0;  ///< forward passes of a frozen copy: 1 with kDpo
+    [[nodiscard]] double training() const { return (3 + references) * forward(); }
 };
 
 [[nodiscard]] Workload load_workload(const JsonDocument& document);

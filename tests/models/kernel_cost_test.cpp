@@ -101,6 +101,31 @@ TEST(KernelCost, attention_runs_at_its_own_efficiency_and_on_work_not_on_model_f
     EXPECT_DOUBLE_EQ(kernel_time(kernel, round_machine(), Stack{}).rate_bound_s, 5e12 / (100e12 * 0.5));
 }
 
+TEST(KernelCost, attention_loses_by_short_sequences_and_small_heads) {
+    // 0.5 S / (S + 1,000); heads of 64 with half_head 32: (64 / 96) / (128 / 160) = 5/6 of those of 128 and more.
+    Machine machine = round_machine();
+    machine.tile.attention_half_sequence = 1000;
+    machine.tile.attention_half_head = 32;
+    EXPECT_DOUBLE_EQ(attention_efficiency(machine.tile, 3000, 128), 0.5 * 0.75);
+    EXPECT_DOUBLE_EQ(attention_efficiency(machine.tile, 1000, 64), 0.5 * 0.5 * 5 / 6);
+    EXPECT_DOUBLE_EQ(attention_efficiency(machine.tile, 1000, 256), 0.5 * 0.5);
+    EXPECT_DOUBLE_EQ(attention_efficiency(round_machine().tile, 16, 16), 0.5);
+    Kernel kernel;
+    kernel.type = KernelType::kAttention;
+    kernel.work_flop = 3e12;
+    kernel.m = 3000, kernel.k = 128;
+    EXPECT_DOUBLE_EQ(kernel_time(kernel, machine, Stack{}).rate_bound_s, 3e12 / (100e12 * 0.375));
+}
+
+TEST(KernelCost, a_collective_takes_the_stacks_share_of_compute_or_the_machines) {
+    Machine machine = round_machine();
+    machine.tile.collective_compute_share = 0.1;
+    Stack stack;
+    EXPECT_EQ(collective_compute_share(machine, stack), 0.1);
+    stack.compute_share = 0;
+    EXPECT_EQ(collective_compute_share(machine, stack), 0);
+}
+
 TEST(KernelCost, load_stretches_routed_kernels_only) {
     Kernel kernel = memory_kernel(1e9, 1);
     EXPECT_DOUBLE_EQ(kernel_time(kernel, round_machine(), Stack{}, 1.5).rate_bound_s, 1e-3);

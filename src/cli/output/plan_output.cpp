@@ -192,7 +192,7 @@ void write_plan(JsonWriter& json, const models::Plan& p) {
     if (p.context != models::ContextParallel::kAllGather) {
         json.member("context_parallel", to_string(p.context));
     }
-    if (p.context == models::ContextParallel::kTwoLevel) {
+    if (p.context == models::ContextParallel::kTwoLevel || p.context == models::ContextParallel::kWindows) {
         json.member("context_all_to_all", p.context_all_to_all);
     }
     if (p.virtual_stages > 1) {

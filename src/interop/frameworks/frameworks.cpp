@@ -13,11 +13,31 @@
 
 namespace auspex::interop {
 
+namespace {
+
+/// No framework here trains on images, or by preferences.
+template <Emission (*emit)(const EmitRequest&)>
+Emission of_next_tokens(const EmitRequest& request) {
+    const models::Workload& workload = request.workload;
+    if (workload.image.is_given()) {
+        throw InputError(workload.file + ": $.image",
+                         "found an image; expected a model of text: no framework here has it");
+    }
+    if (workload.objective != models::Objective::kNextToken) {
+        throw InputError(workload.file + ": $.objective",
+                         "found \"dpo\"; expected \"next-token\": no framework here has it");
+    }
+    return emit(request);
+}
+
+}  // namespace
+
 const std::vector<Framework>& frameworks() {
-    static const std::vector<Framework> all{{"megatron-lm", "Megatron-LM", megatron_emission, plan_of_megatron},
-                                            {"optimus", "Optimus-LM", optimus_emission, plan_of_optimus},
-                                            {"torchtitan", "torchtitan", torchtitan_emission, plan_of_torchtitan},
-                                            {"deepspeed", "DeepSpeed", deepspeed_emission, plan_of_deepspeed}};
+    static const std::vector<Framework> all{
+        {"megatron-lm", "Megatron-LM", of_next_tokens<megatron_emission>, plan_of_megatron},
+        {"optimus", "Optimus-LM", of_next_tokens<optimus_emission>, plan_of_optimus},
+        {"torchtitan", "torchtitan", of_next_tokens<torchtitan_emission>, plan_of_torchtitan},
+        {"deepspeed", "DeepSpeed", of_next_tokens<deepspeed_emission>, plan_of_deepspeed}};
     return all;
 }
 

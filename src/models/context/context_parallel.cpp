@@ -11,6 +11,7 @@ ContextSplit context_split(ContextParallel kind, int cp, int all_to_all) {
         case ContextParallel::kRing: return {1, cp};
         case ContextParallel::kAllToAll: return {cp, 1};
         case ContextParallel::kTwoLevel: return {all_to_all, cp / all_to_all};
+        case ContextParallel::kWindows: return {all_to_all, 1, cp / all_to_all};
     }
     return {};
 }
@@ -27,6 +28,10 @@ PlanMisfit context_misfit(ContextParallel kind, int cp, int all_to_all, int head
     if (kind == ContextParallel::kTwoLevel && (all_to_all < 2 || all_to_all >= cp || cp % all_to_all != 0)) {
         return {"context_all_to_all", "found " + text(all_to_all) + "; expected a divisor of cp " + text(cp) +
                                           ", above 1 and below cp, with \"context_parallel\": \"two-level\""};
+    }
+    if (kind == ContextParallel::kWindows && (all_to_all < 1 || cp % all_to_all != 0)) {
+        return {"context_all_to_all", "found " + text(all_to_all) + "; expected a divisor of cp " + text(cp) +
+                                          " with \"context_parallel\": \"windows\""};
     }
     const ContextSplit split = context_split(kind, cp, all_to_all);
     if (heads % split.all_to_all != 0) {

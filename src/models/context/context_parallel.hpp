@@ -13,17 +13,20 @@ enum class ContextParallel : std::uint8_t {
     kAllGather,  ///< every rank gathers all keys and values
     kRing,       ///< keys and values go round, each part attended to while the next is on its way (arXiv:2310.01889)
     kAllToAll,   ///< each rank attends with a part of the heads over the whole sequence (Ulysses, arXiv:2309.14509)
-    kTwoLevel    ///< all-to-all among neighbours, a ring over the groups of them
+    kTwoLevel,   ///< all-to-all among neighbours, a ring over the groups of them
+    kWindows  ///< all-to-all among neighbours; each group of them has whole windows of an image, and needs no other's
 };
-inline constexpr std::array<std::string_view, 4> kContextParallelWords{"all-gather", "ring", "all-to-all", "two-level"};
+inline constexpr std::array<std::string_view, 5> kContextParallelWords{"all-gather", "ring", "all-to-all", "two-level",
+                                                                       "windows"};
 [[nodiscard]] const char* to_string(ContextParallel);
 
-/// cp = all_to_all * ring; of an all-gather both are 1.
+/// cp = all_to_all * ring * windows; of an all-gather all are 1.
 struct ContextSplit {
     int all_to_all = 1, ring = 1;
+    int windows = 1;  ///< groups that have windows of their own
     bool operator==(const ContextSplit&) const = default;
 };
-/// `all_to_all`: of kTwoLevel, as the plan gives it.
+/// `all_to_all`: of kTwoLevel and kWindows, as the plan gives it.
 [[nodiscard]] ContextSplit context_split(ContextParallel kind, int cp, int all_to_all);
 
 /// Of the heads of one of tp ranks, the times that each key and value is sent where `all_to_all` ranks have different

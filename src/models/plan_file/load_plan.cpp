@@ -48,10 +48,11 @@ void read_context(const JsonValue& root, Plan& plan) {
         plan.context = static_cast<ContextParallel>(value->as_one_of(kContextParallelWords));
     }
     if (const auto value = root.find("context_all_to_all")) {
-        if (plan.context != ContextParallel::kTwoLevel) {
-            value->fail("no such key unless \"context_parallel\" is \"two-level\"");
+        const bool has_windows = plan.context == ContextParallel::kWindows;
+        if (plan.context != ContextParallel::kTwoLevel && !has_windows) {
+            value->fail("no such key unless \"context_parallel\" is \"two-level\" or \"windows\"");
         }
-        plan.context_all_to_all = static_cast<int>(value->as_integer(2, kMaxDegree));
+        plan.context_all_to_all = static_cast<int>(value->as_integer(has_windows ? 1 : 2, kMaxDegree));
     }
 }
 

@@ -39,6 +39,9 @@ void check_model(Findings& found, const models::Workload& w) {
     found.add(
         (w.qk_norm || latent) && w.norm != models::NormKind::kRms, OpKind::kQkNorm,
         latent ? "latents are normalised by RMS norms only" : "queries and keys are normalised by RMS norms only");
+    found.add(w.image.is_given(), OpKind::kEmbedding, "a model of images (workload.image) is not bound");
+    found.add(w.objective == models::Objective::kDpo, OpKind::kCrossEntropy,
+              "direct preference optimisation (workload.objective) is not bound");
     const int rotated = latent ? w.rope_head_size : w.head_size;
     found.add(rotated % 2 != 0 && (latent || !w.learned_positions), OpKind::kRotaryEmbedding,
               (latent ? "rope_head_size " : "head_size ") + std::to_string(rotated) +
@@ -122,6 +125,8 @@ void check_choices(Findings& found, const models::Workload& w, const models::Pla
 
 bool is_bound(const Operation& op, const Block& block) {
     switch (op.kind) {
+        case OpKind::kModulation:
+        case OpKind::kWindowShift:
         case OpKind::kCount: return false;
         case OpKind::kTiedEmbeddingAllReduce:
         case OpKind::kMirrorGradientExchange:

@@ -31,7 +31,10 @@ double bytes_beside_weights(const models::Workload& workload, const models::Plan
     }
     constexpr double kBothWays = 2;
     const double in_fp8 = shards_weights(plan) ? 0 : kBothWays * parameters_in_fp8(workload, plan, stage);
-    return layers * workload.num_experts * kBiasAndCount + in_fp8;
+    const StageParameters held = stage_parameters(workload, plan, stage);
+    const bool has_reference = workload.objective == models::Objective::kDpo;
+    const double of_reference = has_reference ? (held.dense + held.experts) * plan.weight_bytes : 0;
+    return layers * workload.num_experts * kBiasAndCount + in_fp8 + of_reference;
 }
 
 FixedBytes fixed_bytes(const models::Plan& plan, const models::Stack& stack, const models::Layout& layout,

@@ -12,7 +12,7 @@ namespace auspex::schedule {
 using FixedBytes = std::array<double, kMemoryLabelCount>;
 
 /// Bytes of a stage beside its weights, whole on every rank: router biases and the counts that move them, fp32; weights
-/// in 8 bits, as they are and transposed, but with fsdp.
+/// in 8 bits, as they are and transposed, but with fsdp; with Objective::kDpo the reference's.
 [[nodiscard]] double bytes_beside_weights(const models::Workload& workload, const models::Plan& plan, int stage);
 /// Parameters that a rank of a stage holds something of, all the time.
 struct HeldParameters {

@@ -29,7 +29,9 @@ BlockMemory BlockWalk::run(const Program& program, const Block& block, const Mem
             tally_.leave_out_activations(!comes_back && kind_of(operations[i]) != *probe.only);
         }
         make_units(operations[i]);
-        step(operations[i]);
+        if (phase_ != Phase::kReference) {  // less than what the forward pass behind it makes
+            step(operations[i]);
+        }
         release_units(static_cast<std::uint32_t>(i));
         if (i + 1 == operations.size()) {
             end_block();
@@ -113,6 +115,9 @@ void BlockWalk::step(const Operation& op) {
             sublayer_ -= recomputes() && in_feed_forward() ? 1 : 0;
             return norm_step();
         case OpKind::kFeedForwardNorm: return norm_step();
+        case OpKind::kModulation: return;
+        case OpKind::kWindowShift:  // what arrives takes the place of what was sent
+            return tally_.make_for_now(kWorkspace, static_cast<std::uint64_t>(op.bytes));
         case OpKind::kQkvProjection:
         case OpKind::kQkNormSums:
         case OpKind::kQkNorm:

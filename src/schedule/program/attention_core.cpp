@@ -42,7 +42,8 @@ models::Kernel attention_kernel(const Shapes& s, bool backward, double share = 1
     kernel.launches = s.stack.kernels.attention;
     kernel.bytes = share * s.a * s.t * (w.query + w.key_value + w.value) * (backward ? 2 : 1);
     if (!flash) {
-        const double scores = s.t * sequence * s.workload.heads / s.tp;
+        const double keys = s.workload.image.is_given() ? s.workload.image.window_tokens() : sequence;
+        const double scores = s.t * keys * s.workload.heads / s.tp;
         kernel.bytes += share * scores * s.a * s.stack.kernels.attention * (backward ? 2 : 1);
     }
     return kernel;
@@ -92,6 +93,15 @@ Value attend_in_ring(BlockBuilder& b, Value x, bool backward) {
 }
 
 }  // namespace
+
+Value shift_windows(BlockBuilder& b, int layer, Value x) {
+    const Shapes& s = b.shapes();
+    if (layer == 0 || s.moved == 0) {
+        return x;
+    }
+    return b.communicate(OpKind::kWindowShift, Stream::kCp, CommKind::kShift, models::GroupKind::kCpRing,
+                         s.context.windows, {{s.moved * s.t_norm * s.h}}, {x});
+}
 
 Value attend_core(BlockBuilder& b, Value x) {
     const Shapes& s = b.shapes();

@@ -33,6 +33,9 @@ Shapes shapes_of(const models::Workload& workload, const models::Plan& plan, con
     s.token_share =
         workload.pad_to_capacity ? even_token_rows(workload, s.t_routed) / even_rows(workload, s.t_routed) : 1;
     s.context = context_split(plan);
+    if (const models::Image& image = workload.image; image.shifted_windows && s.context.windows > 1) {
+        s.moved = window_grid(image, s.context.windows).value_or(models::WindowGrid{}).moved;
+    }
     s.kv_copies = models::key_value_copies(workload.kv_heads / plan.tp, s.context.all_to_all);
     s.expert_size = static_cast<double>(workload.expert_size) / plan.etp;
     s.all_to_all = plan.dispatch == models::Dispatch::kAllToAll && plan.ep > 1;

@@ -33,6 +33,7 @@ struct Shapes {
     bool by_node = false;     ///< hierarchical dispatch over ep > 1
     models::ContextSplit context{};  ///< of the cp ranks
     double kv_copies = 1;            ///< of keys and values among all_to_all ranks (key_value_copies)
+    double moved = 0;                ///< of an image with shifted windows: WindowGrid::moved
 };
 [[nodiscard]] Shapes shapes_of(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack);
 
@@ -144,11 +145,14 @@ Value feed_forward_backward(BlockBuilder& builder, int layer, Value gradient);
 Value attend(BlockBuilder& builder, Value x);
 Value attend_core(BlockBuilder& builder, Value x);
 Value attend_backward(BlockBuilder& builder, Value gradient);
+/// Of an image with shifted windows, in front of every layer but the model's first (backward behind it): what of a
+/// rank's tokens now lies in the windows of another group goes there.
+Value shift_windows(BlockBuilder& builder, int layer, Value x);
 /// What a prediction module has in front of its layer, from the state to the layer's input, and back to the state's
 /// gradient: the embedding of the token further on, two norms, and the projection of both.
 Value prediction_forward(BlockBuilder& builder, Value state);
 Value prediction_backward(BlockBuilder& builder, Value gradient);
-/// A lookup of the table, each tp rank in its own part of the vocabulary.
+/// A lookup of the table, each tp rank in its own part of the vocabulary; of an image a product with its channels.
 Value embed(BlockBuilder& builder);
 /// The gradient of the table: rows scattered, and where it is a dense tensor the passes that clear it and add it up.
 void embedding_backward(BlockBuilder& builder, Value gradient);

@@ -99,16 +99,37 @@ class StageBuilder {
         return weights(chunk, v, last_micro_batch);
     }
 
+    /// A frozen copy's pass over the same micro-batch, of which nothing is kept.
+    Value reference_forward(int v, Value x) {
+        b_.set(Phase::kReference, -1);
+        x = is_first_part(s_.plan, v) ? embed(b_) : x;
+        const LayerRange range = layers_of(s_.workload, s_.plan, v);
+        for (int layer = range.first; layer < range.last; ++layer) {
+            b_.set(Phase::kReference, layer);
+            x = feed_forward_forward(b_, layer, attention_forward(b_, x));
+        }
+        b_.set(Phase::kReference, -1);
+        return is_last_part(s_.plan, v) ? head_forward(b_, x) : x;
+    }
+
     std::uint32_t forward(int chunk, int v) {
         b_.begin(BlockKind::kForward, chunk, false);
         b_.set(Phase::kForward, -1);
+        const bool receives = !is_first_part(s_.plan, v) && !is_local_boundary(s_.plan, v - 1);
+        const bool has_reference = s_.workload.objective == models::Objective::kDpo;
+        Value received = kNoValue;
+        if (has_reference) {
+            received = receives ? b_.receive(OpKind::kReceiveForward, v - 1) : kNoValue;
+            reference_forward(v, received);
+            b_.set(Phase::kForward, -1);
+        }
         Value x = kNoValue;
         UnitGathers gathers(b_, layout_, forward_units(s_.workload, s_.plan, v));
         if (is_first_part(s_.plan, v)) {
             gathers.before_next(kNoValue);
             x = embed(b_);
-        } else if (!is_local_boundary(s_.plan, v - 1)) {
-            x = b_.receive(OpKind::kReceiveForward, v - 1);
+        } else if (receives) {
+            x = has_reference ? received : b_.receive(OpKind::kReceiveForward, v - 1);
         }
         const LayerRange range = layers_of(s_.workload, s_.plan, v);
         HostCopies copies(b_, range);
@@ -126,6 +147,7 @@ class StageBuilder {
             if (range.predicts(layer)) {
                 x = prediction_forward(b_, x);
             }
+            x = shift_windows(b_, layer, x);
             x = attention_forward(b_, x);
             x = feed_forward_forward(b_, layer, x);
             copies.behind_forward(layer);
@@ -139,7 +161,9 @@ class StageBuilder {
         }
         finish_pass();
         if (!is_last_part(s_.plan, v) && !is_local_boundary(s_.plan, v)) {
-            b_.send(OpKind::kSendForward, v, stage_message(s_.workload, s_.plan, s_.stack, v), x);
+            StageMessage message = stage_message(s_.workload, s_.plan, s_.stack, v);
+            message.activations.elements *= has_reference ? 2 : 1;
+            b_.send(OpKind::kSendForward, v, message, x);
         }
         copies.end_forward();
         return b_.end();
@@ -170,6 +194,7 @@ class StageBuilder {
             set_layer(Phase::kBackwardInput, layer, range);
             g = feed_forward_backward(b_, layer, g);
             g = attention_backward(b_, g);
+            g = shift_windows(b_, layer, g);
             if (range.predicts(layer)) {
                 g = prediction_backward(b_, g);
                 reduce(unit_of_layer(range, layer));

@@ -32,6 +32,10 @@ models::Kernel cross_entropy_kernel(const Shapes& s) {
 
 Value embed(BlockBuilder& b) {
     const Shapes& s = b.shapes();
+    if (s.workload.image.is_given()) {
+        return reduce_over_tp(b, b.compute(OpKind::kEmbedding, {},
+                                           {linear_forward(s, s.t, s.h, s.workload.image.input_channels / s.tp)}));
+    }
     const Value x =
         b.compute(OpKind::kEmbedding, {}, {models::memory_kernel(2 * s.t_norm * s.h * s.a, s.stack.kernels.embedding)});
     return reduce_over_tp(b, x);
@@ -39,6 +43,10 @@ Value embed(BlockBuilder& b) {
 
 void embedding_backward(BlockBuilder& b, Value g) {
     const Shapes& s = b.shapes();
+    if (s.workload.image.is_given()) {
+        b.compute(OpKind::kEmbedding, {g}, linear_weight_gradient(s, s.t, s.h, s.workload.image.input_channels / s.tp));
+        return;
+    }
     const double table = static_cast<double>(s.workload.vocab_size) * s.h / s.tp * s.plan.gradient_bytes;
     b.compute(OpKind::kEmbedding, {g},
               {models::memory_kernel(2 * s.t_norm * s.h * s.a + 3 * table * s.stack.kernels.gradient_accumulation,

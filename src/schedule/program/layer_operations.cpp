@@ -75,15 +75,46 @@ Value rotate(BlockBuilder& b, Value x) {
     return bytes > 0 ? b.compute(OpKind::kRotaryEmbedding, {x}, {passes(s, b, s.stack.kernels.rope, bytes)}) : x;
 }
 
-Value norm(BlockBuilder& b, OpKind kind, Value x) {
-    return b.compute(kind, {x}, {passes(b.shapes(), b, b.shapes().stack.kernels.norm, norm_bytes(b.shapes()))});
+/// Weights of the modulation that a rank has (Image::adaptive_norm).
+double modulation_weights(const Shapes& s) { return s.workload.image.adaptive_norm ? 6 * s.h * s.h / s.tp : 0; }
+
+/// One vector a sequence times these weights, bound by reading them; backward their gradient is made and added, too.
+/// The FLOP, 12 H^2 a sequence, are not counted. Ignores: the sum of the vector's gradients over cp.
+Value modulate(BlockBuilder& b, Value x) {
+    const Shapes& s = b.shapes();
+    const double weights = modulation_weights(s);
+    if (weights == 0) {
+        return x;
+    }
+    const Value product = b.compute(OpKind::kModulation, {x}, {models::memory_kernel(weights * s.a, 1)});
+    if (b.phase() == Phase::kBackwardInput) {
+        const double passes_added = s.plan.micro_batches > 1 ? s.stack.kernels.gradient_accumulation : 0;
+        b.set_phase(Phase::kBackwardWeight);
+        b.compute(
+            OpKind::kModulation, {x},
+            {models::memory_kernel(weights * (s.a + 3 * passes_added * s.plan.gradient_bytes), 1 + passes_added)});
+        b.set_phase(Phase::kBackwardInput);
+    }
+    return product;
 }
 
-Value residual(BlockBuilder& b, Value x) {
+/// Scaled and shifted in a pass more where the model does that.
+Value norm(BlockBuilder& b, OpKind kind, Value x) {
     const Shapes& s = b.shapes();
-    return b.compute(OpKind::kResidualAdd, {x},
-                     {models::memory_kernel(3 * s.t_norm * s.h * s.a, s.stack.kernels.residual)});
+    const int count = s.stack.kernels.norm + (s.workload.image.adaptive_norm ? 1 : 0);
+    return b.compute(kind, {x}, {passes(s, b, count, norm_bytes(s))});
 }
+
+/// Of `tensors` more that gates read or write, each in a pass of two.
+std::vector<models::Kernel> sum_with_gates(const Shapes& s, double tensors) {
+    std::vector<models::Kernel> kernels{models::memory_kernel(3 * s.t_norm * s.h * s.a, s.stack.kernels.residual)};
+    if (s.workload.image.adaptive_norm) {
+        kernels.push_back(models::memory_kernel(tensors * s.t_norm * s.h * s.a, tensors / 2));
+    }
+    return kernels;
+}
+
+Value residual(BlockBuilder& b, Value x) { return b.compute(OpKind::kResidualAdd, {x}, sum_with_gates(b.shapes(), 2)); }
 
 /// From the latents up to queries, keys and values, once more.
 void project_up(BlockBuilder& b) {
@@ -183,9 +214,7 @@ Value attention_inner_backward(BlockBuilder& b, Value g) {
 
 /// The sum of the gradients through a branch and past it.
 Value branch_sum(BlockBuilder& b, Value through, Value past) {
-    const Shapes& s = b.shapes();
-    return b.compute(OpKind::kResidualAdd, {through, past},
-                     {models::memory_kernel(3 * s.t_norm * s.h * s.a, s.stack.kernels.residual)});
+    return b.compute(OpKind::kResidualAdd, {through, past}, sum_with_gates(b.shapes(), 4));
 }
 
 /// Runs `forward` once more in front of its backward; the activations it makes again are what the backward waits for.
@@ -196,10 +225,26 @@ void recompute(BlockBuilder& b, Forward&& forward) {
     b.set_phase(Phase::kBackwardInput);
 }
 
+/// Recompute::alternate_products of both sublayers. Ignores: tokens gathered over tp once more.
+void alternate_attention_products(BlockBuilder& b) {
+    const Shapes& s = b.shapes();
+    const AttentionWidths widths = attention_widths(s);
+    const bool is_latent = s.workload.attention == models::AttentionKind::kLatent;
+    is_latent ? b.compute(OpKind::kKeyValueUp, {}, {linear_forward(s, s.t, widths.key_value, s.workload.kv_rank)})
+              : b.compute(OpKind::kQkvProjection, {}, {linear_forward(s, s.t, widths.key_value / 2, s.h)});
+    rotate(b, kNoValue);
+    b.compute(OpKind::kAttentionOutput, {}, {linear_forward(s, s.t, s.h, widths.value)});
+}
+
+void alternate_feed_forward_product(BlockBuilder& b) {
+    const Shapes& s = b.shapes();
+    b.compute(OpKind::kGateUpProjection, {}, {linear_forward(s, s.t, s.workload.intermediate_size / s.tp, s.h)});
+}
+
 }  // namespace
 
 Value attention_forward(BlockBuilder& b, Value x) {
-    x = norm(b, OpKind::kAttentionNorm, x);
+    x = norm(b, OpKind::kAttentionNorm, modulate(b, x));
     x = attention_inner_forward(b, x);
     return residual(b, reduce_behind_product(b, x));
 }
@@ -227,6 +272,9 @@ Value feed_forward_backward(BlockBuilder& b, int layer, Value gradient) {
     if (redone.shared_experts && mixture) {
         recompute(b, [&] { recompute_shared_experts(b); });
     }
+    if (redone.alternate_products && !mixture) {
+        recompute(b, [&] { alternate_feed_forward_product(b); });
+    }
     if (redone.activation) {
         recompute(b, [&] { mixture ? recompute_expert_activation(b) : void(dense_activation(b, kNoValue)); });
     }
@@ -243,6 +291,9 @@ Value attention_backward(BlockBuilder& b, Value gradient) {
     if (redone.attention && !redone.layer) {
         recompute(b, [&] { attention_inner_forward(b, kNoValue); });
     }
+    if (redone.alternate_products) {
+        recompute(b, [&] { alternate_attention_products(b); });
+    }
     if (redone.latent_up) {
         recompute(b, [&] { project_up(b); });
     }
@@ -250,7 +301,7 @@ Value attention_backward(BlockBuilder& b, Value gradient) {
         recompute(b, [&] { attend_core(b, kNoValue); });
     }
     Value g = attention_inner_backward(b, gradient);
-    g = norm(b, OpKind::kAttentionNorm, g);
+    g = modulate(b, norm(b, OpKind::kAttentionNorm, g));
     return branch_sum(b, g, gradient);
 }
 

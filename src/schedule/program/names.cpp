@@ -9,6 +9,8 @@ namespace auspex::schedule {
 namespace {
 
 constexpr std::array<const char*, static_cast<std::size_t>(OpKind::kCount)> kOpNames{"embedding",
+                                                                                     "modulation",
+                                                                                     "window_shift",
                                                                                      "attention_norm",
                                                                                      "qkv_projection",
                                                                                      "query_down",
@@ -88,8 +90,8 @@ const char* to_string(Stream stream) {
 }
 
 const char* to_string(Phase phase) {
-    static constexpr std::array<const char*, 5> kNames{"forward", "recompute", "backward_input", "backward_weight",
-                                                       "optimizer"};
+    static constexpr std::array<const char*, kPhaseCount> kNames{"forward",         "recompute", "backward_input",
+                                                                 "backward_weight", "optimizer", "reference"};
     return kNames[static_cast<std::size_t>(phase)];
 }
 

@@ -26,8 +26,9 @@ inline constexpr std::size_t kStreamCount = 8;
     return stream == Stream::kToHost || stream == Stream::kFromHost;
 }
 
-enum class Phase : std::uint8_t { kForward, kRecompute, kBackwardInput, kBackwardWeight, kOptimizer };
-inline constexpr std::size_t kPhaseCount = 5;
+/// kReference: the forward pass of a frozen copy of the model (models::Objective::kDpo).
+enum class Phase : std::uint8_t { kForward, kRecompute, kBackwardInput, kBackwardWeight, kOptimizer, kReference };
+inline constexpr std::size_t kPhaseCount = 6;
 [[nodiscard]] const char* to_string(Phase phase);
 
 /// What an operation is; with its phase and layer it names one thing that an executor binds to a kernel or an MPI call.
@@ -35,6 +36,8 @@ inline constexpr std::size_t kPhaseCount = 5;
 /// kIndexGeneration, kExpertComputation, and kOutputReduction, whose communication is kTokenReturn.
 enum class OpKind : std::uint8_t {
     kEmbedding,
+    kModulation,   ///< of an image: scales, shifts and gates of a layer's norms, from a vector of the sequence
+    kWindowShift,  ///< of an image: tokens on their way to the ranks that have the windows of the next layer
     kAttentionNorm,
     kQkvProjection,
     kQueryDown,

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "models/kernel_cost.hpp"
 #include "schedule/inspection/operation_loss.hpp"
 #include "schedule/step_length.hpp"
 #include "sim/network/use/expected_noise.hpp"
@@ -47,7 +48,7 @@ class Coster {
 
     CostedProgram run() {
         out_.program = &program_;
-        out_.collective_compute_share = machine_.tile.collective_compute_share;
+        out_.collective_compute_share = models::collective_compute_share(machine_, stack_);
         out_.host_copy_compute_share = machine_.tile.host_copy_compute_share;
         out_.blocks.resize(program_.blocks.size());
         out_.serial = costs_.serial;

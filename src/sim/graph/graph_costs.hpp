@@ -4,6 +4,7 @@
 #include <tuple>
 #include <vector>
 
+#include "models/kernel_cost.hpp"
 #include "models/machine.hpp"
 #include "models/stack.hpp"
 #include "sim/graph/graph.hpp"
@@ -34,6 +35,8 @@ class GraphCosts {
     const GraphTransfer& message(int rank, const GraphNode& node);
 
     [[nodiscard]] network::Network& network() { return network_; }
+    /// Share of compute that is left while a collective runs.
+    [[nodiscard]] double compute_rate_beside() const { return 1 - models::collective_compute_share(machine_, stack_); }
 
  private:
     /// A number of Network::list_groups, and which of its groups.

@@ -27,7 +27,7 @@ GraphPlayer::GraphPlayer(const GraphJob& job, GraphCosts& costs, const models::M
     : job_(job),
       costs_(costs),
       noise_(machine.noise),
-      compute_rate_beside_(1 - machine.tile.collective_compute_share),
+      compute_rate_beside_(costs.compute_rate_beside()),
       most_issued_(options.one_communication ? 1 : kMostIssued),
       most_solved_(kMostSolved + kMostSolvedOfNode * count_nodes(job)),
       sharing_(capacities_of(costs.network().fabric())),

@@ -127,11 +127,11 @@ std::map<PassKey, Times> times_of_passes(const models::Inputs& inputs, const Sim
         const bool is_split = in_parts.contains({*chunk, span.micro_batch});
         const bool waits = phase == Phase::kBackwardWeight &&
                            weights_can_wait(static_cast<schedule::OpKind>(span.name / schedule::kPhaseCount));
-        const BlockKind kind = !is_pass                   ? BlockKind::kOptimizer
-                               : phase == Phase::kForward ? BlockKind::kForward
-                               : !is_split                ? BlockKind::kBackward
-                               : waits                    ? BlockKind::kBackwardWeight
-                                                          : BlockKind::kBackwardInput;
+        const BlockKind kind = !is_pass                                                 ? BlockKind::kOptimizer
+                               : phase == Phase::kForward || phase == Phase::kReference ? BlockKind::kForward
+                               : !is_split                                              ? BlockKind::kBackward
+                               : waits                                                  ? BlockKind::kBackwardWeight
+                                                                                        : BlockKind::kBackwardInput;
         Times& pass = times[{kind, *chunk, span.micro_batch}];
         pass.begin = std::min(pass.begin, span.start);
         pass.end = std::max(pass.end, span.end);

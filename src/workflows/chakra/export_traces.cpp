@@ -10,6 +10,7 @@
 #include "base/units.hpp"
 #include "interop/chakra/chakra_folder.hpp"
 #include "interop/chakra/chakra_writer.hpp"
+#include "models/kernel_cost.hpp"
 #include "sim/predict/simulate.hpp"
 #include "workflows/chakra/role_trace.hpp"
 
@@ -74,7 +75,7 @@ std::vector<std::string> notes_of(const models::Inputs& inputs, const predict::S
             "communications run beside compute: so that a simulator with one collective a rank at a time does not wait "
             "forever, each waits for the one before it (auspex_order_dep); auspex import chakra leaves that out");
     }
-    if (inputs.machine.tile.collective_compute_share > 0) {
+    if (models::collective_compute_share(inputs.machine, inputs.stack) > 0) {
         notes.emplace_back("durations are those of compute with no collective beside it");
     }
     notes.emplace_back(

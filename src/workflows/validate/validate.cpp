@@ -143,7 +143,8 @@ class Validation {
                                            const evaluate::RunNames::Hardware& hardware,
                                            const evaluate::RunNames::Framework& framework,
                                            std::vector<std::string>& notes) const {
-        evaluate::RunInputTexts texts = run_inputs(run, framework);
+        const bool has_files = !run.workload_file.empty();
+        evaluate::RunInputTexts texts = has_files ? evaluate::RunInputTexts{} : run_inputs(run, framework);
         notes = std::move(texts.notes);
         std::vector<std::string> settings = hardware.set;
         settings.insert(settings.end(), framework.set.begin(), framework.set.end());
@@ -151,15 +152,23 @@ class Validation {
             settings.insert(settings.end(), framework.set_compiled.begin(), framework.set_compiled.end());
         }
         settings.insert(settings.end(), request_.overrides.begin(), request_.overrides.end());
-        JsonDocument plan = JsonDocument::parse(texts.plan, run.id + " (plan)");
+        JsonDocument plan = has_files ? launch::load_document("plan", run.plan_file, {})
+                                      : JsonDocument::parse(texts.plan, run.id + " (plan)");
         for (const std::string& text : settings) {
             if (const launch::Override parts = launch::split_override(text); parts.role == "plan") {
                 plan.set(parts.path, parts.value);
             }
         }
-        return models::load_inputs(document("machine", hardware.machine, request_.machines, settings),
-                                   document("stack", framework.stack, request_.stacks, settings),
-                                   JsonDocument::parse(texts.workload, run.id + " (workload)"), std::move(plan));
+        models::Inputs inputs =
+            models::load_inputs(document("machine", hardware.machine, request_.machines, settings),
+                                document("stack", framework.stack, request_.stacks, settings),
+                                has_files ? launch::load_document("workload", run.workload_file, {})
+                                          : JsonDocument::parse(texts.workload, run.id + " (workload)"),
+                                std::move(plan));
+        if (has_files) {
+            inputs.plan.dp = 0;  // it follows from the tiles
+        }
+        return inputs;
     }
 
     const ValidateRequest& request_;

@@ -32,12 +32,21 @@ double recomputed_layer_flop(const models::Workload& w, const models::TokenFlop&
     const double mixtures = w.num_experts > 0 ? layers - w.first_dense_layers : 0, dense = layers - mixtures;
     const double up =
         2.0 * w.heads * (w.q_rank * (w.head_size + w.rope_head_size) + w.kv_rank * (w.head_size + w.value_head_size));
+    // Every second product: keys (or what makes them of a latent), the output of attention, and of a dense feed-forward
+    // the second up.
+    const bool latent = w.attention == models::AttentionKind::kLatent;
+    const double value_width = w.heads * (latent ? w.value_head_size : w.head_size);
+    const double keys = latent ? 2.0 * w.kv_rank * w.heads * (w.head_size + w.value_head_size)
+                               : 2.0 * w.hidden_size * w.kv_heads * w.head_size;
+    const double alternate =
+        keys + 2.0 * value_width * w.hidden_size + (mixture ? 0 : 2.0 * w.hidden_size * w.intermediate_size);
     const double attention = (token.attention_projections + token.attention_scores) / layers;
     const double shared = mixture ? token.shared_experts / mixtures : 0;
     const double feed_forward =
         mixture ? (token.router + token.experts) / mixtures + shared : token.dense_feed_forward / dense;
     return (redone.attention ? attention : 0) + (redone.core_attention ? token.attention_scores / layers : 0) +
-           (redone.latent_up ? up : 0) + (redone.expert ? feed_forward : 0) + (redone.shared_experts ? shared : 0);
+           (redone.latent_up ? up : 0) + (redone.alternate_products ? alternate : 0) +
+           (redone.expert ? feed_forward : 0) + (redone.shared_experts ? shared : 0);
 }
 
 /// Of all layers, each with its place in its stage.

@@ -123,6 +123,10 @@ PublishedRun run_of(const JsonValue& v) {
     run.precision = text_of(v, "precision");
     run.framework = v.at("framework").as_string();
     run.flop_convention = text_of(v, "how_flops_counted");
+    if (const auto files = member(v, "files")) {
+        run.workload_file = files->at("workload").as_string();
+        run.plan_file = files->at("plan").as_string();
+    }
     run.model = model_of(v.at("model"));
     run.plan = plan_of(v.at("plan"));
     run.measured = measured_of(v.at("measured"), member(v, "derived"));

@@ -17,6 +17,7 @@ struct PublishedRun {
     int gpus_per_node = 0, gpus = 0;
     int scale_up_gpus = 0;  ///< of one NVLink domain; a node where the case does not say
     std::string precision, framework, flop_convention;
+    std::string workload_file, plan_file;  ///< names of files, of runs that the keys of cases cannot say; else empty
 
     struct Model {
         std::string activation, attention, position, window;

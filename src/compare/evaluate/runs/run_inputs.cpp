@@ -135,7 +135,7 @@ std::vector<std::string> recompute_of(const PublishedRun& run, const RunNames::F
         return {"layer"};
     }
     if (said.starts_with("selective")) {
-        return {"core_attention"};
+        return framework.selective;
     }
     refuse(run, "recompute " + json_quote(said), "full, selective, none, or nothing stated");
 }
@@ -182,7 +182,8 @@ void write_texts(JsonWriter& json, std::string_view key, const std::vector<std::
 std::vector<std::string> overlap_of(const PublishedRun& run, const RunNames::Framework& framework) {
     const PublishedRun::Plan& plan = run.plan;
     std::vector<std::string> streams;
-    for (const std::string& stream : optimizer_of(run, framework) == "fsdp" ? framework.overlap_sharded : framework.overlap) {
+    for (const std::string& stream :
+         optimizer_of(run, framework) == "fsdp" ? framework.overlap_sharded : framework.overlap) {
         const bool is_there =
             (stream != "tp" || plan.tp > 1) && (stream != "pp" || plan.pp > 1) && (stream != "ep" || plan.ep > 1);
         if (is_there && !plan.overlap.starts_with("none")) {
@@ -206,8 +207,8 @@ std::string equal_stages(int layers, int stages) {
                                         : "";
 }
 
-/// Virtual stages of a rank: where the case does not say, as many as divide its layers, and the framework's at most; two
-/// at least where its schedule is interleaved, one where it says 1f1b.
+/// Virtual stages of a rank: where the case does not say, as many as divide its layers, and the framework's at most;
+/// two at least where its schedule is interleaved, one where it says 1f1b.
 int virtual_stages_of(const PublishedRun& run, const RunNames::Framework& framework, std::vector<std::string>& notes) {
     if (run.plan.virtual_stages > 0 || run.plan.pp == 1 || run.plan.schedule == "1f1b") {
         return std::max(1, run.plan.virtual_stages);

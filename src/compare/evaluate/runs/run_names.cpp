@@ -39,7 +39,7 @@ RunNames::Hardware read_hardware(const JsonValue& v) {
 RunNames::Framework read_framework(const JsonValue& v) {
     v.allow_only({"text", "gpu", "source_key", "source", "stack", "gradient_dtype", "expert_kernels", "dispatch",
                   "dispatch_between_nodes", "overlap", "overlap_sharded", "recompute_unstated", "most_virtual_stages",
-                  "sharded_with_stages", "micro_batch_per_stage", "set", "set_compiled"});
+                  "sharded_with_stages", "micro_batch_per_stage", "selective", "set", "set_compiled"});
     RunNames::Framework framework;
     framework.text = texts_in(v, "text");
     framework.gpu = texts_in(v, "gpu");
@@ -56,6 +56,7 @@ RunNames::Framework read_framework(const JsonValue& v) {
     if (const std::optional<JsonValue> most = v.find("most_virtual_stages")) {
         framework.most_virtual_stages = static_cast<int>(most->as_integer(1, kMost));
     }
+    framework.selective = v.find("selective") ? texts_in(v, "selective") : std::vector<std::string>{"core_attention"};
     const JsonValue unstated = v.at("recompute_unstated");
     static_cast<void>(unstated.as_one_of({"none", "selective", "full"}));
     framework.recompute_unstated = unstated.as_string();
@@ -69,8 +70,9 @@ RunNames::Framework read_framework(const JsonValue& v) {
 }
 
 RunNames::Fitted read_fitted(const JsonValue& v) {
-    v.allow_only({"id", "source_key", "framework", "what"});
-    return {text_in(v, "id"), text_in(v, "source_key"), text_in(v, "framework"), name_in(v, "what")};
+    v.allow_only({"id", "source_key", "framework", "source", "what"});
+    return {text_in(v, "id"), text_in(v, "source_key"), text_in(v, "framework"), text_in(v, "source"),
+            name_in(v, "what")};
 }
 
 }  // namespace
@@ -110,7 +112,8 @@ const RunNames::Framework* framework_of(const RunNames& names, const PublishedRu
 bool is_fitted(const RunNames& names, const PublishedRun& run) {
     return std::ranges::any_of(names.fitted, [&](const RunNames::Fitted& one) {
         return (one.id.empty() || one.id == run.id) && (one.source_key.empty() || one.source_key == run.source_key) &&
-               (one.framework.empty() || run.framework.starts_with(one.framework));
+               (one.framework.empty() || run.framework.starts_with(one.framework)) &&
+               run.source.find(one.source) != std::string::npos;
     });
 }
 

@@ -15,27 +15,28 @@ struct RunNames {
     struct Hardware {
         std::vector<std::string> gpu, nics;  ///< one of which the case's words begin with; empty: any
         std::string system;
-        std::string machine;            ///< name of a file
-        std::vector<std::string> set;   ///< ROLE.PATH=VALUE
+        std::string machine;           ///< name of a file
+        std::vector<std::string> set;  ///< ROLE.PATH=VALUE
     };
     struct Framework {
         std::vector<std::string> text, gpu;  ///< one of which the case's words begin with; empty: any
         std::string source_key, source;      ///< the second is somewhere in the case's
-        std::string stack;             ///< name of a file
-        std::string gradient_dtype;    ///< of sums
+        std::string stack;                   ///< name of a file
+        std::string gradient_dtype;          ///< of sums
         std::string expert_kernels, dispatch;
         std::string dispatch_between_nodes;        ///< where experts lie on several nodes; empty: dispatch
         std::vector<std::string> overlap;          ///< streams that run beside compute where the plan has them
         std::vector<std::string> overlap_sharded;  ///< the same where weights are sharded (FSDP, ZeRO-3)
         std::string sharded_with_stages;           ///< the optimizer in fsdp's place where pp is above 1; empty: fsdp
-        bool micro_batch_per_stage = false;  ///< unstated: as many micro-batches as stages, not the fastest size
+        bool micro_batch_per_stage = false;        ///< unstated: as many micro-batches as stages, not the fastest size
         int most_virtual_stages = 1;               ///< a rank has at most, where the case does not say how many
+        std::vector<std::string> selective;        ///< what "selective" recomputes, in the plan's words
         std::string recompute_unstated;  ///< what it recomputes where the case does not say: none, selective, full
         std::vector<std::string> set, set_compiled;  ///< the second where the case has `compile`, behind the first
     };
     /// Cases that gave a constant: those with everything that is named here.
     struct Fitted {
-        std::string id, source_key, framework;
+        std::string id, source_key, framework, source;  ///< source: somewhere in the case's
         std::string what;  ///< the constants
     };
     std::vector<Hardware> hardware;

@@ -16,6 +16,7 @@ using schedule::Phase;
 
 Pass pass_of(Phase phase) {
     switch (phase) {
+        case Phase::kReference:
         case Phase::kForward: return Pass::kForward;
         case Phase::kRecompute: return Pass::kRecompute;
         case Phase::kBackwardInput:

@@ -103,6 +103,9 @@ PlanSpace::PlanSpace(const models::Inputs& inputs, const SpaceRequest& request) 
         return offered(is_free(field), fixed, request.what_if, words, all);
     };
     optimizers_ = choices("optimizer", base.optimizer, stack.offers_optimizers, kOptimizers);
+    if (model.objective == models::Objective::kDpo && is_free("optimizer")) {
+        std::erase(optimizers_, models::OptimizerSharding::kFsdp);  // a reference has its weights whole
+    }
     dispatches_ = choices("dispatch", base.dispatch, stack.offers_dispatches, kDispatches);
     kernels_ = choices("expert_kernels", base.expert_kernels, stack.offers_expert_kernels, kKernels);
     std::ranges::copy_if(optimizers_, std::back_inserter(once_a_step_),
@@ -181,6 +184,13 @@ void PlanSpace::add_grid(Candidate c) {
                   "cp does not fit context_parallel")) {
         return;
     }
+    const models::ContextSplit split = context_split(inputs_.plan.context, c.cp, inputs_.plan.context_all_to_all);
+    const bool has_image = model.image.is_given();
+    if (reject_if((has_image && (split.ring > 1 || !window_grid(model.image, split.windows))) ||
+                      (!has_image && inputs_.plan.context == models::ContextParallel::kWindows),
+                  "cp does not fit the windows of the image")) {
+        return;
+    }
     if (reject_if(stage_ranks % (c.tp * c.cp) != 0, "a stage's ranks are no multiple of tp * cp")) {
         return;
     }
@@ -194,7 +204,9 @@ void PlanSpace::add_grid(Candidate c) {
     for (c.rank_order = 0; c.rank_order < (has_orders ? kRankOrders.size() : 1); ++c.rank_order) {
         for (const int size :
              values("micro_batch_size", inputs_.plan.micro_batch_size, divisors(rank_batch, kMaxMicroBatch))) {
-            if (!reject_if(rank_batch % size != 0, "a rank's batch is no multiple of micro_batch_size")) {
+            const bool cuts_pairs = model.objective == models::Objective::kDpo && size % 2 != 0;
+            if (!reject_if(rank_batch % size != 0, "a rank's batch is no multiple of micro_batch_size") &&
+                !reject_if(cuts_pairs, "micro_batch_size cuts a pair of sequences")) {
                 c.micro_batch_size = size;
                 c.micro_batches = rank_batch / size;
                 add_schedules(c);

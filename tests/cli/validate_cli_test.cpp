@@ -62,6 +62,26 @@ TEST_F(ValidateCli, a_case_is_predicted_as_its_inputs_are) {
     EXPECT_EQ(root.at("summary").at("machine dgx-h100").at("memory_n").as_integer(0, 9), 1);
 }
 
+/// The command of a case, as the report has it, gives the step that the report has.
+TEST_F(ValidateCli, a_report_has_what_predicts_each_case_again) {
+    const std::string folder = testing::TempDir() + "auspex-validate-report";
+    std::filesystem::remove_all(folder);
+    const Outcome found = run("validate --cases " + file_with(kCases) + " --out " + folder);
+    ASSERT_EQ(found.exit_code, 0) << found.error;
+    EXPECT_NE(found.out.find("The report is in " + folder), std::string::npos) << found.out;
+    for (const char* const file : {"index.html", "report.md", "validation.csv", "validation.json"}) {
+        EXPECT_TRUE(std::filesystem::exists(folder + "/" + file)) << file;
+    }
+    const JsonDocument document = JsonDocument::load(folder + "/validation.json");
+    const JsonValue one = document.root().at("cases").elements().at(0);
+    const std::string command = one.at("command").as_string();
+    ASSERT_EQ(command.substr(0, 7), "auspex ");
+    const Outcome again = run(command.substr(7) + " --json --advice 0");
+    ASSERT_EQ(again.exit_code, 0) << again.error;
+    const JsonDocument prediction = JsonDocument::parse(again.out, "predict");
+    EXPECT_EQ(prediction.root().at("step_time_s").as_number(0, 100), one.at("predicted_step_s").as_number(0, 100));
+}
+
 TEST_F(ValidateCli, the_table_names_all_cases) {
     const Outcome found = run("validate --cases " + file_with(kCases));
     EXPECT_EQ(found.exit_code, 0) << found.error;

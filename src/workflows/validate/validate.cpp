@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <iterator>
 #include <mutex>
+#include <set>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/json.hpp"
@@ -40,17 +42,19 @@ std::vector<std::string> files_of(const std::string& place) {
 }
 
 /// A machine or stack, from the folder where one is given.
-JsonDocument document(const std::string& role, const std::string& name, const std::string& folder,
-                      const std::vector<std::string>& settings) {
-    const std::string file = folder.empty() ? name : folder + "/" + name + ".json";
-    return launch::load_document(role, file, settings);
+std::string place_of(const std::string& name, const std::string& folder) {
+    return folder.empty() ? name : folder + "/" + name + ".json";
+}
+
+JsonDocument load_names(std::vector<ReadFile>& files) {
+    JsonDocument document = JsonDocument::load(launch::find_input("published-names", "runs"));
+    files.push_back({"names", document.name(), document.sha256()});
+    return document;
 }
 
 class Validation {
  public:
-    explicit Validation(const ValidateRequest& request)
-        : request_(request),
-          names_(evaluate::load_run_names(JsonDocument::load(launch::find_input("published-names", "runs")))) {
+    Validation(const ValidateRequest& request, const evaluate::RunNames& names) : request_(request), names_(names) {
         launch::require_roles(request.overrides, {"machine", "stack"});
     }
 
@@ -85,7 +89,12 @@ class Validation {
         }
         one.measured = *measured;
         one.is_fitted = is_fitted(names_, run);
-        const models::Inputs inputs = inputs_of(run, *hardware, *framework, one.notes);
+        one.why = reason_of(names_, run);
+        const models::Inputs inputs = inputs_of(one, *hardware, *framework);
+        one.traits = evaluate::traits_of(inputs, run.gpus);
+        one.traits.is_recompute_assumed = std::ranges::any_of(one.notes, [](const std::string& note) {
+            return note.starts_with("recompute ") && note.ends_with(" is assumed");
+        });
         predict::PredictOptions options;
         options.tiles = run.gpus;
         const predict::Prediction prediction = predict::predict(inputs, options).prediction;
@@ -96,53 +105,79 @@ class Validation {
         one.predicted_memory_bytes = static_cast<double>(prediction.memory.peak_bytes);
     }
 
-    [[nodiscard]] models::Inputs inputs_of(const evaluate::PublishedRun& run,
-                                           const evaluate::RunNames::Hardware& hardware,
-                                           const evaluate::RunNames::Framework& framework,
-                                           std::vector<std::string>& notes) const {
-        evaluate::RunInputTexts texts = run_inputs(run, framework);
-        notes = std::move(texts.notes);
+    /// Fills in what the case is as files: texts, settings, notes.
+    [[nodiscard]] models::Inputs inputs_of(evaluate::ValidatedRun& one, const evaluate::RunNames::Hardware& hardware,
+                                           const evaluate::RunNames::Framework& framework) const {
+        evaluate::RunInputTexts texts = run_inputs(one.run, framework);
+        one.notes = std::move(texts.notes);
         std::vector<std::string> settings = hardware.set;
         settings.insert(settings.end(), framework.set.begin(), framework.set.end());
         settings.insert(settings.end(), request_.overrides.begin(), request_.overrides.end());
-        JsonDocument plan = JsonDocument::parse(texts.plan, run.id + " (plan)");
+        JsonDocument plan = JsonDocument::parse(texts.plan, one.run.id + " (plan)");
         for (const std::string& text : settings) {
             if (const launch::Override parts = launch::split_override(text); parts.role == "plan") {
                 plan.set(parts.path, parts.value);
+            } else {
+                one.settings.push_back(text);
             }
         }
-        return models::load_inputs(document("machine", hardware.machine, request_.machines, settings),
-                                   document("stack", framework.stack, request_.stacks, settings),
-                                   JsonDocument::parse(texts.workload, run.id + " (workload)"), std::move(plan));
+        JsonDocument workload = JsonDocument::parse(texts.workload, one.run.id + " (workload)");
+        one.workload = workload.indented(), one.plan = plan.indented();
+        return models::load_inputs(
+            launch::load_document("machine", place_of(hardware.machine, request_.machines), settings),
+            launch::load_document("stack", place_of(framework.stack, request_.stacks), settings), std::move(workload),
+            std::move(plan));
     }
 
     const ValidateRequest& request_;
-    evaluate::RunNames names_;
+    const evaluate::RunNames& names_;
 };
+
+/// Of machines and stacks that cases have.
+void add_files(const ValidateRequest& request, ValidatedRuns& all) {
+    std::set<std::string> machines, stacks;
+    for (const evaluate::ValidatedRun& one : all.runs) {
+        if (one.why_unmapped.empty()) {
+            machines.insert(place_of(one.machine, request.machines));
+            stacks.insert(place_of(one.stack, request.stacks));
+        }
+    }
+    for (const auto& [role, names] : {std::pair("machine", machines), std::pair("stack", stacks)}) {
+        for (const std::string& name : names) {
+            const JsonDocument document = launch::load_document(role, name, {});
+            all.files.push_back({role, document.name(), document.sha256()});
+        }
+    }
+}
 
 }  // namespace
 
-std::vector<evaluate::ValidatedRun> validate(const ValidateRequest& request) {
-    const Validation validation(request);
+ValidatedRuns validate(const ValidateRequest& request) {
+    ValidatedRuns all;
+    all.names = evaluate::load_run_names(load_names(all.files));
+    const Validation validation(request, all.names);
     std::vector<evaluate::PublishedRun> runs;
     for (const std::string& place : request.cases) {
         for (const std::string& file : files_of(place)) {
-            std::ranges::move(evaluate::load_published_runs(JsonDocument::load(file)), std::back_inserter(runs));
+            const JsonDocument document = JsonDocument::load(file);
+            all.files.push_back({"cases", document.name(), document.sha256()});
+            std::ranges::move(evaluate::load_published_runs(document), std::back_inserter(runs));
         }
     }
     if (runs.empty()) {
         throw InputError("--cases", "found no case; expected files of published runs");
     }
     launch::ProgressLine progress("cases predicted");
-    std::vector<evaluate::ValidatedRun> validated(runs.size());
+    all.runs.resize(runs.size());
     std::mutex mutex;
     std::size_t done = 0;
     tbb::parallel_for(std::size_t{0}, runs.size(), [&](std::size_t i) {
-        validated[i] = validation.validated(std::move(runs[i]));
+        all.runs[i] = validation.validated(std::move(runs[i]));
         const std::scoped_lock lock(mutex);
         progress.show(++done, runs.size());
     });
-    return validated;
+    add_files(request, all);
+    return all;
 }
 
 }  // namespace auspex::workflows

@@ -7,6 +7,7 @@
 
 #include "compare/evaluate/error_summary.hpp"
 #include "compare/evaluate/runs/published_run.hpp"
+#include "compare/evaluate/runs/run_traits.hpp"
 #include "schedule/losses.hpp"
 
 namespace auspex::evaluate {
@@ -22,6 +23,10 @@ struct ValidatedRun {
     double predicted_memory_bytes = 0;
     bool is_fitted = false;          ///< it, or its group, gave a constant
     std::vector<std::string> notes;  ///< what was assumed of the case
+    std::string why;                 ///< a reason for its error that people have found; empty: none
+    RunTraits traits;
+    std::string workload, plan;         ///< what was predicted, as files of this project
+    std::vector<std::string> settings;  ///< ROLE.PATH=VALUE of machine and stack
 
     /// predicted / measured - 1. Requires a prediction.
     [[nodiscard]] double error() const { return predicted_s / measured.seconds - 1; }

@@ -44,11 +44,27 @@ RunNames::Fitted read_fitted(const JsonValue& v) {
     return {text_in(v, "id"), text_in(v, "source_key"), text_in(v, "framework"), name_in(v, "what")};
 }
 
+RunNames::Reason read_reason(const JsonValue& v) {
+    v.allow_only({"id", "source_key", "framework", "why"});
+    RunNames::Reason reason{text_in(v, "id"), text_in(v, "source_key"), text_in(v, "framework"), name_in(v, "why")};
+    if (reason.id.empty() && reason.source_key.empty() && reason.framework.empty()) {
+        v.fail("id, source_key or framework of the cases that it is a reason for");
+    }
+    return reason;
+}
+
+/// Texts that an entry leaves out fit every case.
+template <typename Entry>
+bool fits(const Entry& one, const PublishedRun& run) {
+    return (one.id.empty() || one.id == run.id) && (one.source_key.empty() || one.source_key == run.source_key) &&
+           (one.framework.empty() || run.framework.starts_with(one.framework));
+}
+
 }  // namespace
 
 RunNames load_run_names(const JsonDocument& document) {
     const JsonValue root = document.root();
-    root.allow_only({"comment", "hardware", "frameworks", "fitted"});
+    root.allow_only({"comment", "hardware", "frameworks", "fitted", "reasons"});
     RunNames names;
     for (const JsonValue& one : root.at("hardware").elements()) {
         names.hardware.push_back(read_hardware(one));
@@ -58,6 +74,11 @@ RunNames load_run_names(const JsonDocument& document) {
     }
     for (const JsonValue& one : root.at("fitted").elements()) {
         names.fitted.push_back(read_fitted(one));
+    }
+    if (const std::optional<JsonValue> reasons = root.find("reasons")) {
+        for (const JsonValue& one : reasons->elements()) {
+            names.reasons.push_back(read_reason(one));
+        }
     }
     return names;
 }
@@ -77,10 +98,12 @@ const RunNames::Framework* framework_of(const RunNames& names, const PublishedRu
 }
 
 bool is_fitted(const RunNames& names, const PublishedRun& run) {
-    return std::ranges::any_of(names.fitted, [&](const RunNames::Fitted& one) {
-        return (one.id.empty() || one.id == run.id) && (one.source_key.empty() || one.source_key == run.source_key) &&
-               (one.framework.empty() || run.framework.starts_with(one.framework));
-    });
+    return std::ranges::any_of(names.fitted, [&](const RunNames::Fitted& one) { return fits(one, run); });
+}
+
+std::string reason_of(const RunNames& names, const PublishedRun& run) {
+    const auto found = std::ranges::find_if(names.reasons, [&](const RunNames::Reason& one) { return fits(one, run); });
+    return found == names.reasons.end() ? "" : found->why;
 }
 
 }  // namespace auspex::evaluate

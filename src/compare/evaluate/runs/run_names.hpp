@@ -34,9 +34,15 @@ struct RunNames {
         std::string id, source_key, framework;
         std::string what;  ///< the constants
     };
+    /// Why cases are predicted wrongly, as people have found out: of those with everything that is named here.
+    struct Reason {
+        std::string id, source_key, framework;
+        std::string why;
+    };
     std::vector<Hardware> hardware;
     std::vector<Framework> frameworks;
     std::vector<Fitted> fitted;
+    std::vector<Reason> reasons;
 };
 
 [[nodiscard]] RunNames load_run_names(const JsonDocument& document);
@@ -44,5 +50,7 @@ struct RunNames {
 [[nodiscard]] const RunNames::Hardware* hardware_of(const RunNames& names, const PublishedRun& run);
 [[nodiscard]] const RunNames::Framework* framework_of(const RunNames& names, const PublishedRun& run);
 [[nodiscard]] bool is_fitted(const RunNames& names, const PublishedRun& run);
+/// The first that fits; empty: nobody has found one.
+[[nodiscard]] std::string reason_of(const RunNames& names, const PublishedRun& run);
 
 }  // namespace auspex::evaluate

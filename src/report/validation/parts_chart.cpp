@@ -7,6 +7,19 @@
 #include "report/validation/validation_charts.hpp"
 
 namespace auspex::report {
+namespace {
+
+/// What has room in front of bars.
+std::string short_name(const std::string& id) {
+    constexpr std::size_t kLongest = 36;
+    std::string name = id;
+    if (name.size() > kLongest) {
+        name.replace(kLongest, std::string::npos, "…");
+    }
+    return name;
+}
+
+}  // namespace
 
 std::string parts_chart(const std::vector<const evaluate::ValidatedRun*>& runs, double width) {
     AUSPEX_CHECK(!runs.empty(), "bars are of runs");
@@ -18,7 +31,7 @@ std::string parts_chart(const std::vector<const evaluate::ValidatedRun*>& runs, 
     chart.is_shared_line = true;
     std::array<bool, schedule::kLossCount> is_shown{};
     for (const evaluate::ValidatedRun* const one : runs) {
-        BarRow row{one->run.id, {}};
+        BarRow row{short_name(one->run.id), {}};
         double end = 0;
         for (std::size_t i = 0; i < schedule::kLossCount; ++i) {
             const double part = to_seconds(one->losses[i]) / one->measured.seconds;

@@ -24,6 +24,9 @@ std::vector<std::string> head() {
                                    "error",
                                    "interval_low_s",
                                    "interval_high_s",
+                                   "constants_low_s",
+                                   "constants_high_s",
+                                   "spread_sigma",
                                    "interval_holds",
                                    "predicted_memory_bytes",
                                    "measured_memory_bytes"};
@@ -63,6 +66,9 @@ std::vector<std::string> cells_of(const ValidatedRun& one, const std::string& co
                                    is_there ? json_number(one.error()) : "",
                                    number(one.low_s),
                                    number(one.high_s),
+                                   number(one.constants_s.low),
+                                   number(one.constants_s.high),
+                                   one.spread ? number(one.spread->sigma) : "",
                                    flag(one.interval_holds()),
                                    number(one.predicted_memory_bytes),
                                    one.memory_error() ? number(one.run.measured.peak_memory_bytes) : ""};

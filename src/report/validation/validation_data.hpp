@@ -12,6 +12,7 @@ namespace auspex::report {
 struct ValidationReport {
     std::vector<evaluate::ValidatedRun> runs;
     evaluate::RunNames names;
+    std::vector<evaluate::ConstantAblation> ablations;
     std::string command;  ///< that makes the report again
     std::vector<InputFile> files;
     std::vector<std::string> overrides;  ///< in words

@@ -51,7 +51,8 @@ std::vector<Card> cards_of(const ValidationReport& report) {
         {percent(verified.errors.median_abs_error),
          "median; 90 % are within " + percent(verified.errors.p90_abs_error)},
         {signed_percent(verified.errors.mean_error), "bias: below 0 predictions are too short"},
-        {percent(verified.coverage), "of 90 % intervals hold the measured step"},
+        {percent(verified.coverage),
+         "of 90 % intervals hold the measured step; of constants alone " + percent(verified.constants_coverage)},
         {std::to_string(unmapped), "cases not predicted", unmapped > 0}};
     if (verified.memory_n > 0) {
         cards.push_back({percent(verified.memory_mape),
@@ -161,7 +162,9 @@ std::string render_validation_html(const ValidationReport& report) {
          {"unmapped", "Cases that were not predicted",
           table_of(unmapped_rows(report.runs), 1, false, "Cases that could not be mapped, and why.", {})},
          {"fitted", "Fitted constants",
-          table_of(fitted_rows(report), 1, false, "Cases that gave a constant; all others gave none.", {})},
+          table_of(fitted_rows(report), 1, false, "Cases that gave a constant; all others gave none.", {}) +
+              table_of(ablation_rows(report), 3, true, "What each is worth: errors with it and without.", {}) +
+              (report.ablations.empty() ? "" : html_paragraph(kAblationNote, "note"))},
          {"provenance", "Provenance", html_provenance(report.command, report.files, report.overrides)}});
 }
 

@@ -32,6 +32,7 @@ std::string render_validation_markdown(const ValidationReport& report) {
                 "Reasons are found by people and stand in machines/published/runs.json.");
     out += part("Cases that were not predicted", unmapped_rows(runs), 2, "");
     out += part("Fitted constants", fitted_rows(report), 2, "All other cases gave none.");
+    out += part("What fitted constants are worth", ablation_rows(report), 3, kAblationNote);
     out += "## Where this comes from\n\nThis command makes the report again:\n\n" + markdown_code(report.command);
     out +=
         "Every case is in validation.csv and validation.json; inputs/CASE has the workload and plan from which it "

@@ -62,7 +62,12 @@ const char* const kGroupsNote =
     "An error is predicted over measured time of a step, minus 1. Mean, median and 90 % (of the cases no larger) are "
     "of "
     "the errors' sizes, the bias is the mean with its sign: below 0 where predictions are too short. Fitted: the case, "
-    "or its group, gave a constant; verified: it did not. Intervals are made to hold in 90 % of cases.";
+    "or its group, gave a constant; verified: it did not. A case's interval is of 90 %: the uncertainties of constants "
+    "and the unexplained spread of other sources' "
+    "cases, of the same stack and machine if there are five of two sources, else the stack, else the machine, else "
+    "all; nothing of "
+    "its own source is "
+    "in it. Constants' alone know of no spread between frameworks and sites.";
 const char* const kMechanismsNote =
     "Verified cases: those in which the part takes more than a tenth of the predicted step, from so many sources, "
     "against all others. A part that is predicted badly shows as a difference between the two; but sources differ in "
@@ -76,12 +81,19 @@ const char* const kTraitsNote =
     "of "
     "the property.";
 
+const char* const kAblationNote =
+    "Verified cases of the stack or machine that has the constant, predicted once more with the value that it would "
+    "have "
+    "if no case had told it (machines/published/runs.json says which). None of these cases gave the constant.";
+
 TextRows group_rows(const std::vector<ValidatedRun>& runs) {
     const std::map<std::string, RunSummary> groups = evaluate::summaries(runs);
-    TextRows rows{{"group", "cases", "mean |error|", "median", "90 %", "bias", "intervals hold", "memory |error|"}};
+    TextRows rows{{"group", "cases", "mean |error|", "median", "90 %", "bias", "intervals hold", "constants' hold",
+                   "memory |error|"}};
     const auto add = [&rows](const std::string& group, const RunSummary& s) {
         rows.push_back({group, std::to_string(s.errors.n), percent(s.mape), percent(s.errors.median_abs_error),
                         percent(s.errors.p90_abs_error), signed_percent(s.errors.mean_error), percent(s.coverage),
+                        percent(s.constants_coverage),
                         s.memory_n > 0 ? percent(s.memory_mape) + " of " + std::to_string(s.memory_n) : "-"});
     };
     for (const char* const first : {"all", "verified", "fitted"}) {
@@ -163,6 +175,19 @@ TextRows unmapped_rows(const std::vector<ValidatedRun>& runs) {
             const bool is_named = one.why_unmapped.starts_with(place);
             rows.push_back({one.run.id, one.why_unmapped.substr(is_named ? place.size() : 0)});
         }
+    }
+    return rows;
+}
+
+TextRows ablation_rows(const ValidationReport& report) {
+    TextRows rows{{"constant", "of", "without it", "cases", "mean |error|", "mean |error|, without", "bias",
+                   "bias, without", "all verified", "all verified, without"}};
+    for (const evaluate::ConstantAblation& one : report.ablations) {
+        rows.push_back({one.constant, one.stack.empty() ? "machine " + one.machine : "stack " + one.stack,
+                        one.without.substr(one.constant.size() + 1), std::to_string(one.with_it.errors.n),
+                        percent(one.with_it.mape), percent(one.without_it.mape),
+                        signed_percent(one.with_it.errors.mean_error), signed_percent(one.without_it.errors.mean_error),
+                        percent(one.all_mape), percent(one.all_mape_without)});
     }
     return rows;
 }

@@ -20,11 +20,14 @@ using TextRows = std::vector<std::vector<std::string>>;
 /// Cases without a prediction; the head alone where there is none.
 [[nodiscard]] TextRows unmapped_rows(const std::vector<evaluate::ValidatedRun>& runs);
 [[nodiscard]] TextRows fitted_rows(const ValidationReport& report);
+/// Errors with each fitted constant and without it.
+[[nodiscard]] TextRows ablation_rows(const ValidationReport& report);
 inline constexpr std::size_t kWorstCases = 10;
 
 /// Texts below the tables: what columns mean.
 extern const char* const kGroupsNote;
 extern const char* const kMechanismsNote;
 extern const char* const kTraitsNote;
+extern const char* const kAblationNote;
 
 }  // namespace auspex::report

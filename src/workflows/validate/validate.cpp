@@ -12,8 +12,10 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "compare/evaluate/runs/run_groups.hpp"
 #include "compare/evaluate/runs/run_inputs.hpp"
 #include "compare/evaluate/runs/run_names.hpp"
+#include "compare/evaluate/runs/run_spread.hpp"
 #include "launch/input_files.hpp"
 #include "launch/progress_line.hpp"
 #include "models/inputs.hpp"
@@ -58,6 +60,17 @@ class Validation {
         launch::require_roles(request.overrides, {"machine", "stack"});
     }
 
+    /// The step of a predicted run with one more setting.
+    [[nodiscard]] double step_with(const evaluate::ValidatedRun& one, const std::string& setting) const {
+        evaluate::ValidatedRun again = one;
+        const models::Inputs inputs =
+            inputs_of(again, *hardware_of(names_, one.run), *framework_of(names_, one.run), {setting});
+        predict::PredictOptions options;
+        options.tiles = one.run.gpus;
+        options.sensitivity = false;
+        return predict::predict(inputs, options).prediction.step_time_s;
+    }
+
     [[nodiscard]] evaluate::ValidatedRun validated(evaluate::PublishedRun run) const {
         evaluate::ValidatedRun one;
         one.run = std::move(run);
@@ -90,7 +103,7 @@ class Validation {
         one.measured = *measured;
         one.is_fitted = is_fitted(names_, run);
         one.why = reason_of(names_, run);
-        const models::Inputs inputs = inputs_of(one, *hardware, *framework);
+        const models::Inputs inputs = inputs_of(one, *hardware, *framework, {});
         one.traits = evaluate::traits_of(inputs, run.gpus);
         one.traits.is_recompute_assumed = std::ranges::any_of(one.notes, [](const std::string& note) {
             return note.starts_with("recompute ") && note.ends_with(" is assumed");
@@ -99,20 +112,21 @@ class Validation {
         options.tiles = run.gpus;
         const predict::Prediction prediction = predict::predict(inputs, options).prediction;
         one.predicted_s = prediction.step_time_s;
-        one.low_s = prediction.step_time_interval_s.low;
-        one.high_s = prediction.step_time_interval_s.high;
+        one.constants_s = prediction.step_time_interval_s;
         one.losses = prediction.losses;
         one.predicted_memory_bytes = static_cast<double>(prediction.memory.peak_bytes);
     }
 
     /// Fills in what the case is as files: texts, settings, notes.
     [[nodiscard]] models::Inputs inputs_of(evaluate::ValidatedRun& one, const evaluate::RunNames::Hardware& hardware,
-                                           const evaluate::RunNames::Framework& framework) const {
+                                           const evaluate::RunNames::Framework& framework,
+                                           const std::vector<std::string>& more) const {
         evaluate::RunInputTexts texts = run_inputs(one.run, framework);
         one.notes = std::move(texts.notes);
         std::vector<std::string> settings = hardware.set;
         settings.insert(settings.end(), framework.set.begin(), framework.set.end());
         settings.insert(settings.end(), request_.overrides.begin(), request_.overrides.end());
+        settings.insert(settings.end(), more.begin(), more.end());
         JsonDocument plan = JsonDocument::parse(texts.plan, one.run.id + " (plan)");
         for (const std::string& text : settings) {
             if (const launch::Override parts = launch::split_override(text); parts.role == "plan") {
@@ -132,6 +146,46 @@ class Validation {
     const ValidateRequest& request_;
     const evaluate::RunNames& names_;
 };
+
+/// Errors of verified runs without the constant. `runs` have predictions.
+evaluate::ConstantAblation ablation_of(const Validation& validation, const evaluate::RunNames::Fitted& fitted,
+                                       const std::vector<evaluate::ValidatedRun>& runs) {
+    evaluate::ConstantAblation ablation{fitted.stack, fitted.machine, fitted.constant, fitted.without, {}, {}, 0, 0};
+    const auto has_it = [&](const evaluate::ValidatedRun& one) {
+        return fitted.stack.empty() ? one.machine == fitted.machine : one.stack == fitted.stack;
+    };
+    std::vector<evaluate::ValidatedRun> changed = runs;
+    tbb::parallel_for(std::size_t{0}, changed.size(), [&](std::size_t i) {
+        evaluate::ValidatedRun& one = changed[i];
+        if (one.why_unmapped.empty() && !one.is_fitted && has_it(one)) {
+            one.predicted_s = validation.step_with(runs[i], fitted.without);
+        }
+    });
+    const auto some = [&](const std::vector<evaluate::ValidatedRun>& from) {
+        std::vector<const evaluate::ValidatedRun*> found = evaluate::verified(from);
+        std::erase_if(found, [&](const evaluate::ValidatedRun* one) { return !has_it(*one); });
+        return evaluate::summary_of(found);
+    };
+    ablation.with_it = some(runs), ablation.without_it = some(changed);
+    ablation.all_mape = evaluate::summary_of(evaluate::verified(runs)).mape;
+    ablation.all_mape_without = evaluate::summary_of(evaluate::verified(changed)).mape;
+    return ablation;
+}
+
+/// Of each constant once, whatever the number of cases that gave it.
+void add_ablations(const Validation& validation, ValidatedRuns& all) {
+    std::set<std::string> done;
+    for (const evaluate::RunNames::Fitted& fitted : all.names.fitted) {
+        if (fitted.constant.empty() ||
+            !done.insert(fitted.stack + "\n" + fitted.machine + "\n" + fitted.constant).second) {
+            continue;
+        }
+        evaluate::ConstantAblation ablation = ablation_of(validation, fitted, all.runs);
+        if (ablation.with_it.errors.n > 0) {
+            all.ablations.push_back(std::move(ablation));
+        }
+    }
+}
 
 /// Of machines and stacks that cases have.
 void add_files(const ValidateRequest& request, ValidatedRuns& all) {
@@ -176,6 +230,10 @@ ValidatedRuns validate(const ValidateRequest& request) {
         const std::scoped_lock lock(mutex);
         progress.show(++done, runs.size());
     });
+    evaluate::judge_intervals(all.runs);
+    if (request.ablate) {
+        add_ablations(validation, all);
+    }
     add_files(request, all);
     return all;
 }

@@ -12,6 +12,7 @@ struct ValidateRequest {
     std::vector<std::string> cases;      ///< files of cases, or folders: all their *.json, by name
     std::string machines, stacks;        ///< folders to take files from in place of machines/ and stacks/; may be empty
     std::vector<std::string> overrides;  ///< ROLE.PATH=VALUE, of machine or stack, behind those of the names
+    bool ablate = false;                 ///< predicts again without each fitted constant
 };
 
 /// A file that was read.
@@ -22,7 +23,8 @@ struct ReadFile {
 struct ValidatedRuns {
     std::vector<evaluate::ValidatedRun> runs;  ///< every case of the files, in their order
     evaluate::RunNames names;
-    std::vector<ReadFile> files;  ///< names, cases, machines and stacks
+    std::vector<evaluate::ConstantAblation> ablations;  ///< of each fitted constant that a verified run has
+    std::vector<ReadFile> files;                        ///< names, cases, machines and stacks
 };
 
 /// Every case of the files: predicted (folded lens, with its interval), or with why not. Throws InputError where a file

@@ -31,9 +31,10 @@ std::vector<Command> prediction_commands() {
          {{Flag::kOut, "write a page there: index.html"}}},
         {"validate",
          "predict published training runs as their sources describe them, and say the error of each",
-         "auspex validate --cases tests/published/runs --out build/validation",
+         "auspex validate --cases tests/published/runs --out build/validation\n"
+         "  auspex validate --cases tests/published/runs --write-spread machines/published/spread.json",
          {Flag::kCases},
-         {Flag::kMachinesFolder, Flag::kStacksFolder, Flag::kSet, Flag::kOut, Flag::kJson},
+         {Flag::kMachinesFolder, Flag::kStacksFolder, Flag::kSet, Flag::kWriteSpread, Flag::kOut, Flag::kJson},
          run_validate,
          {{Flag::kSet, "override a field of all machines or stacks; ROLE is machine or stack; may be repeated"},
           {Flag::kOut,

@@ -39,9 +39,30 @@ RunNames::Framework read_framework(const JsonValue& v) {
     return framework;
 }
 
+/// All of what says how the constant would be without the cases, or none of it.
 RunNames::Fitted read_fitted(const JsonValue& v) {
-    v.allow_only({"id", "source_key", "framework", "what"});
-    return {text_in(v, "id"), text_in(v, "source_key"), text_in(v, "framework"), name_in(v, "what")};
+    v.allow_only({"id", "source_key", "framework", "what", "stack", "machine", "constant", "without"});
+    RunNames::Fitted fitted{text_in(v, "id"),       text_in(v, "source_key"), text_in(v, "framework"),
+                            name_in(v, "what"),     text_in(v, "stack"),      text_in(v, "machine"),
+                            text_in(v, "constant"), text_in(v, "without")};
+    const bool has_place = fitted.stack.empty() != fitted.machine.empty();
+    const bool says_nothing =
+        fitted.stack.empty() && fitted.machine.empty() && fitted.constant.empty() && fitted.without.empty();
+    if (says_nothing) {
+        return fitted;
+    }
+    if (!has_place || fitted.constant.empty()) {
+        v.fail("with constant or without also the stack, or the machine, that has it, and both of them");
+    }
+    const std::string role = fitted.stack.empty() ? "machine." : "stack.";
+    if (!fitted.constant.starts_with(role)) {
+        v.at("constant").fail("a path that begins with " + role);
+    }
+    const std::string begin = fitted.constant + "=";
+    if (!fitted.without.starts_with(begin) || fitted.without.size() == begin.size()) {
+        v.fail("without " + begin + "VALUE");
+    }
+    return fitted;
 }
 
 RunNames::Reason read_reason(const JsonValue& v) {

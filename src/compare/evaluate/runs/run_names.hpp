@@ -33,6 +33,9 @@ struct RunNames {
     struct Fitted {
         std::string id, source_key, framework;
         std::string what;  ///< the constants
+        /// The constant, of which stack or machine it is, and "PATH=VALUE" of how it would be if no run had told;
+        /// empty: the entry does not say.
+        std::string stack{}, machine{}, constant{}, without{};
     };
     /// Why cases are predicted wrongly, as people have found out: of those with everything that is named here.
     struct Reason {

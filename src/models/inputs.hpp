@@ -3,6 +3,7 @@
 #include "base/json.hpp"
 #include "models/machine.hpp"
 #include "models/plan.hpp"
+#include "models/published/published_spread.hpp"
 #include "models/stack.hpp"
 #include "models/workload.hpp"
 
@@ -15,6 +16,9 @@ struct Inputs {
     Stack stack;
     Workload workload;
     Plan plan;  ///< as in the file, not yet resolved
+    /// Of published runs with this stack and machine, or as near as there are; whoever loads inputs for a prediction of
+    /// which it is to be said fills it in.
+    std::optional<PublishedSpread> published_spread{};
 };
 
 /// Loads the documents' contents again (after overrides). Throws InputError.

@@ -99,6 +99,7 @@ make_pages() {
                 --out "$scratch/diff" &&
             "$1" diff "$torch/plan.json" "$torch/rank0.pt.trace.json.gz" --machine "$torch/machine.json" \
                 --stack "$torch/stack.json" --workload "$torch/workload.json" --out "$scratch/run" &&
+            "$1" validate --cases tests/published/runs/lumi.json --out "$scratch/validate" &&
             "$1" calibrate --from aurora --machine aurora --stack optimus --out "$scratch/machine.json" \
                 --report "$scratch/calibrate"
     } > "$scratch/made.txt" 2>&1 || {

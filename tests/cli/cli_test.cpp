@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -177,6 +178,30 @@ TEST_F(Cli, names_resolve_from_any_folder) {
     const Outcome outcome =
         run("--version >/dev/null && cd / && '" + std::string(AUSPEX_BINARY) + "' describe --workload mula-1b");
     EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
+}
+
+/// Published runs on H100 have stack megatron-core; none on Aurora has optimus, which takes those of the machine.
+/// Quadrature of logarithms around the step.
+TEST_F(Cli, predict_says_how_far_published_runs_were_off) {
+    for (const auto& [machine, stack, scope] :
+         {std::array{"dgx-h100", "megatron-core", "stack and machine"}, std::array{"aurora", "optimus", "machine"}}) {
+        const std::string job = std::string("--machine ") + machine +
+                                " --workload mula-7b-a1b --plan mula-7b-a1b --tiles 48 --advice 0 --stack ";
+        const Outcome outcome = run("predict --json " + job + stack);
+        ASSERT_EQ(outcome.exit_code, 0) << outcome.error;
+        const auto document = JsonDocument::parse(outcome.out, "predict");
+        const JsonValue root = document.root(), spread = root.at("published_spread");
+        EXPECT_EQ(spread.at("of").as_string(), scope);
+        EXPECT_GE(spread.at("runs").as_integer(1, 10000), 5);
+        const double step = root.at("step_time_s").as_number(0, 1e6);
+        const double narrow = root.at("step_time_interval_s").elements().at(1).as_number(0, 1e6);
+        const double wide = root.at("step_time_interval_with_spread_s").elements().at(1).as_number(0, 1e6);
+        EXPECT_NEAR(std::log(wide / step),
+                    std::hypot(std::log(narrow / step), 1.64485 * spread.at("sigma").as_number(0, 9)), 1e-4);
+        EXPECT_NE(run("predict " + job + stack).out.find("unexplained spread of "), std::string::npos);
+    }
+    const Outcome quick = run("predict --json --no-sensitivity --advice 0 " + kMula + "--tiles 384");
+    EXPECT_EQ(quick.out.find("published_spread"), std::string::npos);  // without an interval there is none
 }
 
 TEST_F(Cli, predict_prints_the_documented_keys) {

@@ -175,7 +175,7 @@ TEST_F(CollectiveAgainstCli, machines_and_stacks_may_be_named_by_their_files) {
 }
 
 TEST_F(CollectiveAgainstCli, the_table_of_names_is_no_machine) {
-    EXPECT_EQ(run("completion names --role published-names").out, "collectives\nruns\n");
+    EXPECT_EQ(run("completion names --role published-names").out, "collectives\nruns\nspread\n");
     const std::string machines = run("completion names --role machine").out;
     EXPECT_EQ(machines.find("collectives"), std::string::npos);
     EXPECT_EQ(machines.find("published"), std::string::npos);

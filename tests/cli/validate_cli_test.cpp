@@ -7,6 +7,7 @@
 
 #include "base/json.hpp"
 #include "cli_fixture.hpp"
+#include "models/published/published_spread.hpp"
 
 namespace auspex::cli {
 namespace {
@@ -60,6 +61,71 @@ TEST_F(ValidateCli, a_case_is_predicted_as_its_inputs_are) {
     EXPECT_NE(unmapped.at("why").as_string().find("Abacus"), std::string::npos);
     EXPECT_EQ(root.at("summary").at("all").at("n").as_integer(0, 9), 1);
     EXPECT_EQ(root.at("summary").at("machine dgx-h100").at("memory_n").as_integer(0, 9), 1);
+}
+
+/// The command of a case, as the report has it, gives the step that the report has.
+TEST_F(ValidateCli, a_report_has_what_predicts_each_case_again) {
+    const std::string folder = testing::TempDir() + "auspex-validate-report";
+    std::filesystem::remove_all(folder);
+    const Outcome found = run("validate --cases " + file_with(kCases) + " --out " + folder);
+    ASSERT_EQ(found.exit_code, 0) << found.error;
+    EXPECT_NE(found.out.find("The report is in " + folder), std::string::npos) << found.out;
+    for (const char* const file : {"index.html", "report.md", "validation.csv", "validation.json"}) {
+        EXPECT_TRUE(std::filesystem::exists(folder + "/" + file)) << file;
+    }
+    const JsonDocument document = JsonDocument::load(folder + "/validation.json");
+    const JsonValue one = document.root().at("cases").elements().at(0);
+    const std::string command = one.at("command").as_string();
+    ASSERT_EQ(command.substr(0, 7), "auspex ");
+    const Outcome again = run(command.substr(7) + " --json --advice 0");
+    ASSERT_EQ(again.exit_code, 0) << again.error;
+    const JsonDocument prediction = JsonDocument::parse(again.out, "predict");
+    EXPECT_EQ(prediction.root().at("step_time_s").as_number(0, 100), one.at("predicted_step_s").as_number(0, 100));
+}
+
+/// Six cases of two sources, off by as much as their measured times say: written, read back by predict.
+TEST_F(ValidateCli, spreads_are_written_to_a_file) {
+    std::string cases = "[";
+    for (int i = 0; i < 6; ++i) {
+        std::string one(kCases);
+        one = one.substr(1, one.find("{\"id\": \"elsewhere\"") - 4);
+        one.replace(one.find("\"llama\""), 7,
+                    "\"llama" + std::to_string(i) + "\", \"source_key\": \"" + (i < 3 ? "a" : "b") + "\"");
+        cases += (i > 0 ? "," : "") + one;
+    }
+    const std::string file = testing::TempDir() + "auspex-spread.json";
+    const Outcome found = run("validate --cases " + file_with(cases + "]") + " --write-spread " + file);
+    ASSERT_EQ(found.exit_code, 0) << found.error;
+    const std::vector<models::PublishedSpread> spreads = models::load_spreads(JsonDocument::load(file));
+    ASSERT_EQ(spreads.size(), 4U);
+    EXPECT_EQ(spreads[0].runs, 6);
+    EXPECT_EQ(spreads[0].sources, 2);
+    EXPECT_EQ(models::find_spread(spreads, "megatron-core", "dgx-h100")->machine, "dgx-h100");
+}
+
+/// Without a fitted constant the error is that of the same case with --set: torchtitan on Aurora has two.
+TEST_F(ValidateCli, a_report_says_what_fitted_constants_are_worth) {
+    const std::string cases = R"([{"id": "t", "source": "made up", "machine": "Aurora", "gpus": 24, "precision": "bf16",
+        "hardware": {"gpu": "Intel Data Center GPU Max 1550 tile", "gpus_per_node": 12}, "framework": "TorchTitan + ezpz",
+        "model": {"layers": 8, "hidden": 2048, "heads": 16, "ffn": 5632, "vocab": 32000, "seq": 2048},
+        "plan": {"micro_batch": 1, "global_batch": 24, "zero": "3", "recompute": "full"}, "measured": {"step_time_s": 1}}])";
+    const std::string folder = testing::TempDir() + "auspex-validate-ablation";
+    const Outcome found = run("validate --cases " + file_with(cases) + " --out " + folder);
+    ASSERT_EQ(found.exit_code, 0) << found.error;
+    const JsonDocument document = JsonDocument::load(folder + "/validation.json");
+    const std::vector<JsonValue> ablations = document.root().at("ablations").elements();
+    ASSERT_EQ(ablations.size(), 2U);
+    for (const JsonValue& one : ablations) {
+        EXPECT_EQ(one.at("stack").as_string(), "torchtitan");
+        EXPECT_EQ(one.at("n").as_integer(0, 9), 1);
+        const Outcome set =
+            run("validate --cases " + file_with(cases) + " --json --set '" + one.at("without").as_string() + "'");
+        ASSERT_EQ(set.exit_code, 0) << set.error;
+        const JsonDocument other = JsonDocument::parse(set.out, "validate");
+        const double bias = other.root().at("summary").at("all").at("bias").as_number(-1, 1e6);
+        EXPECT_DOUBLE_EQ(one.at("bias_without").as_number(-1, 1e6), bias);
+        EXPECT_NE(one.at("bias").as_number(-1, 1e6), bias);
+    }
 }
 
 TEST_F(ValidateCli, the_table_names_all_cases) {

@@ -17,6 +17,10 @@ struct Estimate {
     [[nodiscard]] Interval interval() const { return {low, high}; }
 };
 
+/// A 90 % interval around `value`, widened by an independent log-normal spread of such a sigma: on either side squares
+/// of logarithms add up, ln(end / value)^2 + (1.645 sigma)^2. Requires positive numbers, and that it holds the value.
+[[nodiscard]] Interval widened(double value, const Interval& interval, double sigma);
+
 /// One standard deviation of an estimate with such a 95 % interval: half of it over normal_reach(0.95).
 [[nodiscard]] double sigma_of_95(const Interval& interval);
 /// An estimate of something that is 0 or above, with the 95 % interval of normal errors of such a standard deviation.

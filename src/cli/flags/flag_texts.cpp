@@ -247,6 +247,10 @@ FlagText text_of(Flag flag) {
             return {"machines", "DIR", "take the machine files that cases need from there (default machines/)"};
         case Flag::kStacksFolder:
             return {"stacks", "DIR", "take the stack files that cases need from there (default stacks/)"};
+        case Flag::kWriteSpread:
+            return {"write-spread", "FILE",
+                    "write how far these cases are off beyond their constants, by stack and machine; predict, plan and "
+                    "scale read machines/published/spread.json"};
         case Flag::kRole:
             return {"role", "ROLE",
                     "machine, stack, workload, plan, layouts, measurements, published-names or published-training"};

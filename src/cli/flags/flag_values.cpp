@@ -252,6 +252,7 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
         case Flag::kCases: options.validate.cases = values; break;
         case Flag::kMachinesFolder: options.validate.machines = text(); break;
         case Flag::kStacksFolder: options.validate.stacks = text(); break;
+        case Flag::kWriteSpread: options.validate.spread = text(); break;
         case Flag::kPort: options.explore.port = parse_whole("port", text(), 0, kMaxPort); break;
         case Flag::kOpen: options.explore.open = true; break;
         case Flag::kCsv: options.csv = text(); break;

@@ -20,12 +20,23 @@ std::vector<std::string> overrides_in_words(const Options& options) {
     return words;
 }
 
+void add_published_spread(models::Inputs& inputs) {
+    constexpr const char *kRole = "published-names", *kName = "spread";
+    if (inputs.machine.cpu.cores > 0 || !launch::input_names(kRole).contains(kName)) {
+        return;
+    }
+    inputs.published_spread =
+        models::find_spread(models::load_spreads(JsonDocument::load(launch::find_input(kRole, kName))),
+                            inputs.stack.name, inputs.machine.name);
+}
+
 models::Inputs load_all(const Options& options) {
     launch::require_roles(options.overrides, {"machine", "stack", "workload", "plan"});
     models::Inputs inputs = models::load_inputs(launch::load_document("machine", options.machine, options.overrides),
                                                 launch::load_document("stack", options.stack, options.overrides),
                                                 launch::load_document("workload", options.workload, options.overrides),
                                                 launch::load_document("plan", options.plan, options.overrides));
+    add_published_spread(inputs);
     forget_dp(options, inputs.plan);
     fill_micro_batches(options, inputs.workload, inputs.plan);
     return inputs;

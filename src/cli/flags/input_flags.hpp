@@ -18,7 +18,10 @@ namespace auspex::cli {
 
 /// With one --tiles and no `--set plan.dp` the tiles rule: the file's dp is dropped and follows from them.
 void forget_dp(const Options& options, models::Plan& plan);
-/// All four inputs, overridden, with forget_dp.
+/// Fills in the spread of published runs with stack and machine (machines/published/spread.json, if it is there); no
+/// machine with a host section has one.
+void add_published_spread(models::Inputs& inputs);
+/// All four inputs, overridden, with forget_dp and the spread.
 [[nodiscard]] models::Inputs load_all(const Options& options);
 /// Role, name and SHA-256 of machine, stack, workload and plan, in this order.
 [[nodiscard]] std::vector<report::InputFile> files_of(const models::Inputs& inputs);

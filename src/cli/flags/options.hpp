@@ -122,6 +122,7 @@ enum class Flag {
     kCases,
     kMachinesFolder,
     kStacksFolder,
+    kWriteSpread,
     kCalibrateOut,
     kMeasurements,
     kFresh,
@@ -206,6 +207,7 @@ struct CalibrateFlags {
 struct ValidateFlags {
     std::vector<std::string> cases;  ///< files or folders
     std::string machines, stacks;    ///< folders
+    std::string spread;              ///< file to write
 };
 
 /// What `auspex plan` alone takes.

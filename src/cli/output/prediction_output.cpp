@@ -9,6 +9,7 @@
 #include "base/units.hpp"
 #include "cli/flags/input_flags.hpp"
 #include "report/parts/text.hpp"
+#include "report/scaling/spread_words.hpp"
 #include "report/scaling/waterfall.hpp"
 
 namespace auspex::cli {
@@ -282,6 +283,11 @@ std::string overrides_line(const Options& options) {
     return out;
 }
 
+void write_published_spread(JsonWriter& json, const models::PublishedSpread& spread) {
+    json.key("published_spread").begin_object().member("of", report::spread_scope(spread));
+    json.member("runs", spread.runs).member("sources", spread.sources).member("sigma", spread.sigma).end_object();
+}
+
 void write_prediction(JsonWriter& json, const predict::Prediction& p) {
     json.member("tiles", p.tiles).member("nodes", p.nodes).member("dp", p.dp).member("data_parallel", p.data_parallel);
     json.member("pp", p.pp).member("ep", p.ep).member("etp", p.etp).member("tp", p.tp).member("cp", p.cp);
@@ -290,6 +296,11 @@ void write_prediction(JsonWriter& json, const predict::Prediction& p) {
     if (p.has_interval) {
         json.key("step_time_interval_s").begin_array();
         json.value(p.step_time_interval_s.low).value(p.step_time_interval_s.high).end_array();
+    }
+    if (p.published_spread) {
+        json.key("step_time_interval_with_spread_s").begin_array().value(p.step_time_interval_with_spread_s.low);
+        json.value(p.step_time_interval_with_spread_s.high).end_array();
+        write_published_spread(json, *p.published_spread);
     }
     if (p.unfolded) {
         write_unfolded(json, *p.unfolded);
@@ -339,6 +350,11 @@ void print_prediction(std::ostream& out, const predict::Prediction& p, const mod
         << (p.has_interval ? "   (90 % interval " + duration(p.step_time_interval_s.low) + " to " +
                                  duration(p.step_time_interval_s.high) + ")\n"
                            : std::string("\n"));
+    if (p.published_spread) {
+        out << "  published runs    " << duration(p.step_time_interval_with_spread_s.low) << " to "
+            << duration(p.step_time_interval_with_spread_s.high) << " with their spread: " << report::spread_words(p)
+            << "\n";
+    }
     if (p.unfolded) {
         print_samples(out, *p.unfolded);
     }

@@ -15,6 +15,8 @@ void write_names(JsonWriter& json, const models::Inputs& inputs, const Options& 
 [[nodiscard]] std::string overrides_line(const Options& options);
 /// Members of the open object: what docs/json-output.md lists for a prediction.
 void write_prediction(JsonWriter& json, const predict::Prediction& prediction);
+/// Member `published_spread` of the open object.
+void write_published_spread(JsonWriter& json, const models::PublishedSpread& spread);
 /// Member `memory` of the open object.
 void write_memory(JsonWriter& json, const predict::MemoryReport& memory);
 /// Members of the open object: what a run of --tokens takes.

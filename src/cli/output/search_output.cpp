@@ -11,6 +11,7 @@
 #include "cli/output/plan_output.hpp"
 #include "cli/output/prediction_output.hpp"
 #include "report/plans/plan_page.hpp"
+#include "report/scaling/spread_words.hpp"
 #include "report/scaling/story.hpp"
 
 namespace auspex::cli {
@@ -212,6 +213,9 @@ void write_search(JsonWriter& json, const models::Inputs& inputs, const Options&
         json.end_array().end_object();
     }
     json.end_array();
+    if (const auto& spread = found.ranked.front().prediction.published_spread) {
+        write_published_spread(json, *spread);
+    }
     write_deciding_constants(json, found.choice);
     write_given(json, found);
     write_shut_out(json, inputs, found.shut_out);
@@ -244,6 +248,11 @@ void print_search(const models::Inputs& inputs, const Options& options, const Fo
               << bytes_text(best.prediction.memory.peak_bytes) << " of " << bytes_text(result.capacity_bytes) << "\n  "
               << plan_line(best.plan, has_experts) << "\n";
     print_what_binds(best, result.capacity_bytes);
+    if (best.prediction.published_spread) {
+        std::cout << "Its step: " << duration(best.prediction.step_time_interval_with_spread_s.low) << " to "
+                  << duration(best.prediction.step_time_interval_with_spread_s.high) << " (90 %), "
+                  << report::spread_words(best.prediction) << "; the latter is alike for all plans.\n";
+    }
     if (options.tokens > 0) {
         std::cout << short_count(options.tokens) << " tokens take it "
                   << format_quantity(best.prediction.run_time_s, Dimension::kSeconds) << " and "

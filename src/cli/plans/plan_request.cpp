@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/output_file.hpp"
 #include "base/units.hpp"
+#include "cli/flags/input_flags.hpp"
 #include "cli/flags/job_size.hpp"
 #include "cli/output/advice_output.hpp"
 #include "cli/output/plan_output.hpp"
@@ -75,6 +76,7 @@ models::Inputs search_inputs(const Options& options) {
         std::move(machine),
         launch::load_document("stack", options.stack.empty() ? read.default_stack : options.stack, options.overrides),
         launch::load_document("workload", options.workload, options.overrides), base_plan(options, is_of_cpus));
+    add_published_spread(inputs);
     if (const models::StageDeal deal = search::named_deal(inputs.plan, inputs.workload);
         deal != inputs.plan.stages && !launch::value_set(options.overrides, "plan", "stages")) {
         inputs.plan.stages = deal;

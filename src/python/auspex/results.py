@@ -123,6 +123,16 @@ class LinkUse:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PublishedSpread:
+    """How far predictions of published runs are off beyond what their constants explain."""
+
+    of: str
+    runs: int
+    sources: int
+    sigma: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Step:
     """One step of training, as every prediction has it."""
 
@@ -140,6 +150,8 @@ class Step:
     lens: str
     step_time_s: float
     step_time_interval_s: Interval | None = None
+    step_time_interval_with_spread_s: Interval | None = None
+    published_spread: PublishedSpread | None = None
     tokens_per_s: float
     tokens_per_s_per_tile: float
     tflops_per_tile: float

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ._result import Result
-from .results import Interval
+from .results import Interval, PublishedSpread
 
 Plan = dict[str, Any]
 """The members of a plan file: what predict(plan=…) takes."""
@@ -87,6 +87,7 @@ class PlanSearch(Result, Asked):
     elapsed_s: float
     binds_s: dict[str, float]
     best: list[RankedPlan]
+    published_spread: PublishedSpread | None = None
     deciding_constants: list[DecidingConstant]
     shut_out_by_memory: dict[str, Any]
     pareto: list[PlanPoint]

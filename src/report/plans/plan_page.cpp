@@ -9,6 +9,7 @@
 #include "report/parts/text.hpp"
 #include "report/scaling/charts.hpp"
 #include "report/scaling/headlines.hpp"
+#include "report/scaling/spread_words.hpp"
 #include "report/scaling/story.hpp"
 
 namespace auspex::report {
@@ -40,7 +41,11 @@ FirstScreen first_screen(const PlanPage& page) {
     first.title = first.kind = page.title;
     first.headline = plan_headline(page);
     first.cards = {
-        {duration(p.step_time_s), "a step; 90 %: " + interval_text(p.step_time_interval_s) + " s"},
+        {duration(p.step_time_s),
+         "a step; 90 %: " + interval_text(p.step_time_interval_s) + " s" +
+             (p.published_spread ? "; " + interval_text(p.step_time_interval_with_spread_s) + " s with the spread of " +
+                                       spread_runs(*p.published_spread)
+                                 : "")},
         {percent(p.mfu), "of the peak (MFU)"},
         {percent(bubble_share(p)), "of the step idle in the pipeline (bubble)"},
         {short_count(p.tokens_per_s), "tokens/s; " + significant(p.step_node_hours) + " node-hours a step"},

@@ -13,6 +13,7 @@
 #include "report/scaling/charts.hpp"
 #include "report/scaling/constant_tables.hpp"
 #include "report/scaling/headlines.hpp"
+#include "report/scaling/spread_words.hpp"
 #include "report/scaling/story.hpp"
 #include "report/timeline/timeline_figure.hpp"
 
@@ -27,7 +28,11 @@ std::string process_of(const predict::Prediction& p) { return p.lens == predict:
 
 std::vector<Card> cards_of(const predict::Prediction& p) {
     std::vector<Card> cards{
-        {duration(p.step_time_s), "a step; 90 %: " + interval_text(p.step_time_interval_s) + " s"},
+        {duration(p.step_time_s),
+         "a step; 90 %: " + interval_text(p.step_time_interval_s) + " s" +
+             (p.published_spread ? "; " + interval_text(p.step_time_interval_with_spread_s) + " s with the spread of " +
+                                       spread_runs(*p.published_spread)
+                                 : "")},
         {percent(p.mfu), "MFU of " + format_quantity(p.peak_flop_per_s, Dimension::kFlopPerSecond) +
                              (p.hfu > p.mfu ? "; with recomputed work " + percent(p.hfu) : "")},
         {percent(bubble_share(p)), "of the step idle in the pipeline (bubble)"},

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "report/parts/text.hpp"
+#include "report/scaling/spread_words.hpp"
 
 namespace auspex::report {
 
@@ -90,13 +91,21 @@ std::string memory_sentence(const ScalingReport& report) {
                            : "It does NOT fit into a tile's memory on " + too_big + ": it needs up to " + peak;
 }
 
+/// What published runs were off by beyond that, where it is known.
+std::string spread_sentence(const predict::Prediction& p) {
+    return p.published_spread ? " With the unexplained spread of " + spread_runs(*p.published_spread) + " it takes " +
+                                    interval_text(p.step_time_interval_with_spread_s) + " s."
+                              : "";
+}
+
 std::string interval_sentence(const ScalingReport& report) {
     const Interval interval = relative_interval(report.points.back().prediction);
     return "The step time at the last point is uncertain by " + signed_significant(interval.low * 100, 2) + " % to " +
            signed_significant(interval.high * 100, 2) +
            " % (in about 9 of 10 cases, as far as the constants are uncertain; mechanisms that are left out are not in "
            "it); most of that error is common to all points, so the shape of the curve is "
-           "surer than its height.";
+           "surer than its height." +
+           spread_sentence(report.points.back().prediction);
 }
 
 }  // namespace

@@ -167,6 +167,14 @@ Interval with_spread(const Interval& interval, const UnfoldedReport& report) {
     return {report.p50_s * std::exp(-below), report.p50_s * std::exp(above)};
 }
 
+void fill_published_spread(Prediction& p, const models::Inputs& inputs) {
+    p.step_time_interval_with_spread_s = p.step_time_interval_s;
+    if (p.has_interval && p.lens != Lens::kCpu && inputs.published_spread) {
+        p.published_spread = inputs.published_spread;
+        p.step_time_interval_with_spread_s = widened(p.step_time_s, p.step_time_interval_s, p.published_spread->sigma);
+    }
+}
+
 void fill_run(Prediction& p, double run_tokens) {
     p.step_node_hours = p.step_time_s / 3600 * p.nodes;
     p.run_tokens = run_tokens;
@@ -314,6 +322,7 @@ PredictResult predict(const models::Inputs& inputs, const PredictOptions& option
         p.step_time_interval_s = with_spread(p.step_time_interval_s, *p.unfolded);
         p.has_interval = true;
     }
+    fill_published_spread(p, inputs);
     result.timeline = std::move(step.timeline);
     return result;
 }

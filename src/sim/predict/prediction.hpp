@@ -9,6 +9,7 @@
 #include "base/constant.hpp"
 #include "base/statistics/interval.hpp"
 #include "base/time.hpp"
+#include "models/published/published_spread.hpp"
 #include "schedule/losses.hpp"
 #include "schedule/memory/memory.hpp"
 #include "sim/engine/link_use.hpp"
@@ -87,6 +88,9 @@ struct Prediction {
     double step_time_s = 0;
     Interval step_time_interval_s;  ///< about 90 %: root sum square of elasticity x uncertainty, and the noise played
     bool has_interval = false;      ///< it was asked for; else the interval is the step itself
+    /// What predictions of published runs are off by beyond that; not of kCpu, nor without an interval.
+    std::optional<models::PublishedSpread> published_spread;
+    Interval step_time_interval_with_spread_s;  ///< about 90 %, with both; the interval above where there is no spread
     double tokens_per_s = 0, tokens_per_s_per_tile = 0;
     double tflops_per_tile = 0;  ///< model TFLOP/s
     double mfu = 0, hfu = 0;

@@ -8,11 +8,15 @@
 #include <iterator>
 #include <limits>
 #include <mutex>
+#include <set>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "compare/evaluate/runs/run_groups.hpp"
 #include "compare/evaluate/runs/run_inputs.hpp"
 #include "compare/evaluate/runs/run_names.hpp"
+#include "compare/evaluate/runs/run_spread.hpp"
 #include "launch/input_files.hpp"
 #include "launch/progress_line.hpp"
 #include "models/inputs.hpp"
@@ -42,18 +46,31 @@ std::vector<std::string> files_of(const std::string& place) {
 }
 
 /// A machine or stack, from the folder where one is given.
-JsonDocument document(const std::string& role, const std::string& name, const std::string& folder,
-                      const std::vector<std::string>& settings) {
-    const std::string file = folder.empty() ? name : folder + "/" + name + ".json";
-    return launch::load_document(role, file, settings);
+std::string place_of(const std::string& name, const std::string& folder) {
+    return folder.empty() ? name : folder + "/" + name + ".json";
+}
+
+JsonDocument load_names(std::vector<ReadFile>& files) {
+    JsonDocument document = JsonDocument::load(launch::find_input("published-names", "runs"));
+    files.push_back({"names", document.name(), document.sha256()});
+    return document;
 }
 
 class Validation {
  public:
-    explicit Validation(const ValidateRequest& request)
-        : request_(request),
-          names_(evaluate::load_run_names(JsonDocument::load(launch::find_input("published-names", "runs")))) {
+    Validation(const ValidateRequest& request, const evaluate::RunNames& names) : request_(request), names_(names) {
         launch::require_roles(request.overrides, {"machine", "stack"});
+    }
+
+    /// The step of a predicted run with one more setting.
+    [[nodiscard]] double step_with(const evaluate::ValidatedRun& one, const std::string& setting) const {
+        evaluate::ValidatedRun again = one;
+        const models::Inputs inputs =
+            inputs_of(again, *hardware_of(names_, one.run), *framework_of(names_, one.run), {setting});
+        predict::PredictOptions options;
+        options.tiles = one.run.gpus;
+        options.sensitivity = false;
+        return predict::predict(inputs, options).prediction.step_time_s;
     }
 
     [[nodiscard]] evaluate::ValidatedRun validated(evaluate::PublishedRun run) const {
@@ -87,49 +104,54 @@ class Validation {
         }
         one.measured = *measured;
         one.is_fitted = is_fitted(names_, run);
+        one.why = reason_of(names_, run);
         predict::PredictOptions options;
         options.tiles = run.gpus;
-        const models::Inputs inputs = fastest_inputs(run, *hardware, *framework, options, one.notes);
+        const models::Inputs inputs = fastest_inputs(one, *hardware, *framework, options);
+        one.traits = evaluate::traits_of(inputs, run.gpus);
+        one.traits.is_recompute_assumed = std::ranges::any_of(one.notes, [](const std::string& note) {
+            return note.starts_with("recompute ") && note.ends_with(" is assumed");
+        });
         const predict::Prediction prediction = predict::predict(inputs, options).prediction;
         one.predicted_s = prediction.step_time_s;
-        one.low_s = prediction.step_time_interval_s.low;
-        one.high_s = prediction.step_time_interval_s.high;
+        one.constants_s = prediction.step_time_interval_s;
         one.losses = prediction.losses;
         one.predicted_memory_bytes = static_cast<double>(prediction.memory.peak_bytes);
     }
 
     /// Of what the run leaves open, what is predicted to be fastest of all that fits; where nothing fits, the first.
-    [[nodiscard]] models::Inputs fastest_inputs(const evaluate::PublishedRun& run,
+    /// The run then has it, with a note.
+    [[nodiscard]] models::Inputs fastest_inputs(evaluate::ValidatedRun& one,
                                                 const evaluate::RunNames::Hardware& hardware,
                                                 const evaluate::RunNames::Framework& framework,
-                                                const predict::PredictOptions& options,
-                                                std::vector<std::string>& notes) const {
-        const std::vector<evaluate::PublishedRun> choices = evaluate::micro_batch_choices(run, framework);
-        if (choices.size() == 1) {
-            models::Inputs inputs = inputs_of(choices.front(), hardware, framework, notes);
-            if (run.plan.micro_batch == 0) {
-                notes.push_back("micro-batches of " + std::to_string(choices.front().plan.micro_batch) +
-                                " are assumed: as many as stages");
-            }
-            return inputs;
-        }
+                                                const predict::PredictOptions& options) const {
+        const std::vector<evaluate::PublishedRun> choices = evaluate::micro_batch_choices(one.run, framework);
         std::optional<models::Inputs> best;
         std::optional<InputError> refused;
         Picoseconds best_step = std::numeric_limits<Picoseconds>::max();
         for (const evaluate::PublishedRun& choice : choices) {
-            std::vector<std::string> choice_notes;
+            evaluate::ValidatedRun attempt = one;
+            attempt.run = choice;
+            attempt.settings.clear();
             try {
-                models::Inputs inputs = inputs_of(choice, hardware, framework, choice_notes);
+                models::Inputs inputs = inputs_of(attempt, hardware, framework, {});
+                if (choices.size() == 1) {
+                    one = std::move(attempt);
+                    return inputs;
+                }
                 const predict::SimulatedStep step = predict::simulate_step(inputs, options, false);
                 const bool is_better = predict::memory_report(inputs, step).fits && step.step < best_step;
                 if (is_better || !best) {
                     best_step = is_better ? step.step : best_step;
                     best = std::move(inputs);
-                    notes = std::move(choice_notes);
-                    notes.push_back("micro-batches of " + std::to_string(choice.plan.micro_batch) +
-                                    " are assumed: the fastest of 1, 2, 4, 8 that fits");
+                    attempt.notes.push_back("micro-batches of " + std::to_string(choice.plan.micro_batch) +
+                                            " are assumed: the fastest of 1, 2, 4, 8 that fits");
+                    one = std::move(attempt);
                 }
             } catch (const InputError& error) {
+                if (choices.size() == 1) {
+                    throw;
+                }
                 refused = error;  // no plan has such micro-batches
             }
         }
@@ -139,32 +161,36 @@ class Validation {
         return std::move(*best);
     }
 
-    [[nodiscard]] models::Inputs inputs_of(const evaluate::PublishedRun& run,
-                                           const evaluate::RunNames::Hardware& hardware,
+    /// Fills in what the case is as files: texts, settings, notes.
+    [[nodiscard]] models::Inputs inputs_of(evaluate::ValidatedRun& one, const evaluate::RunNames::Hardware& hardware,
                                            const evaluate::RunNames::Framework& framework,
-                                           std::vector<std::string>& notes) const {
-        const bool has_files = !run.workload_file.empty();
-        evaluate::RunInputTexts texts = has_files ? evaluate::RunInputTexts{} : run_inputs(run, framework);
-        notes = std::move(texts.notes);
+                                           const std::vector<std::string>& more) const {
+        const bool has_files = !one.run.workload_file.empty();
+        evaluate::RunInputTexts texts = has_files ? evaluate::RunInputTexts{} : run_inputs(one.run, framework);
+        one.notes = std::move(texts.notes);
         std::vector<std::string> settings = hardware.set;
         settings.insert(settings.end(), framework.set.begin(), framework.set.end());
-        if (run.plan.is_compiled) {
+        if (one.run.plan.is_compiled) {
             settings.insert(settings.end(), framework.set_compiled.begin(), framework.set_compiled.end());
         }
         settings.insert(settings.end(), request_.overrides.begin(), request_.overrides.end());
-        JsonDocument plan = has_files ? launch::load_document("plan", run.plan_file, {})
-                                      : JsonDocument::parse(texts.plan, run.id + " (plan)");
+        settings.insert(settings.end(), more.begin(), more.end());
+        JsonDocument plan = has_files ? launch::load_document("plan", one.run.plan_file, {})
+                                      : JsonDocument::parse(texts.plan, one.run.id + " (plan)");
         for (const std::string& text : settings) {
             if (const launch::Override parts = launch::split_override(text); parts.role == "plan") {
                 plan.set(parts.path, parts.value);
+            } else {
+                one.settings.push_back(text);
             }
         }
-        models::Inputs inputs =
-            models::load_inputs(document("machine", hardware.machine, request_.machines, settings),
-                                document("stack", framework.stack, request_.stacks, settings),
-                                has_files ? launch::load_document("workload", run.workload_file, {})
-                                          : JsonDocument::parse(texts.workload, run.id + " (workload)"),
-                                std::move(plan));
+        JsonDocument workload = has_files ? launch::load_document("workload", one.run.workload_file, {})
+                                          : JsonDocument::parse(texts.workload, one.run.id + " (workload)");
+        one.workload = workload.indented(), one.plan = plan.indented();
+        models::Inputs inputs = models::load_inputs(
+            launch::load_document("machine", place_of(hardware.machine, request_.machines), settings),
+            launch::load_document("stack", place_of(framework.stack, request_.stacks), settings), std::move(workload),
+            std::move(plan));
         if (has_files) {
             inputs.plan.dp = 0;  // it follows from the tiles
         }
@@ -172,32 +198,98 @@ class Validation {
     }
 
     const ValidateRequest& request_;
-    evaluate::RunNames names_;
+    const evaluate::RunNames& names_;
 };
+
+/// Errors of verified runs without the constant. `runs` have predictions.
+evaluate::ConstantAblation ablation_of(const Validation& validation, const evaluate::RunNames::Fitted& fitted,
+                                       const std::vector<evaluate::ValidatedRun>& runs) {
+    evaluate::ConstantAblation ablation{fitted.stack, fitted.machine, fitted.constant, fitted.without, {}, {}, 0, 0};
+    const auto has_it = [&](const evaluate::ValidatedRun& one) {
+        return fitted.stack.empty() ? one.machine == fitted.machine : one.stack == fitted.stack;
+    };
+    std::vector<evaluate::ValidatedRun> changed = runs;
+    tbb::parallel_for(std::size_t{0}, changed.size(), [&](std::size_t i) {
+        evaluate::ValidatedRun& one = changed[i];
+        if (one.why_unmapped.empty() && !one.is_fitted && has_it(one)) {
+            one.predicted_s = validation.step_with(runs[i], fitted.without);
+        }
+    });
+    const auto some = [&](const std::vector<evaluate::ValidatedRun>& from) {
+        std::vector<const evaluate::ValidatedRun*> found = evaluate::verified(from);
+        std::erase_if(found, [&](const evaluate::ValidatedRun* one) { return !has_it(*one); });
+        return evaluate::summary_of(found);
+    };
+    ablation.with_it = some(runs), ablation.without_it = some(changed);
+    ablation.all_mape = evaluate::summary_of(evaluate::verified(runs)).mape;
+    ablation.all_mape_without = evaluate::summary_of(evaluate::verified(changed)).mape;
+    return ablation;
+}
+
+/// Of each constant once, whatever the number of cases that gave it.
+void add_ablations(const Validation& validation, ValidatedRuns& all) {
+    std::set<std::string> done;
+    for (const evaluate::RunNames::Fitted& fitted : all.names.fitted) {
+        if (fitted.constant.empty() ||
+            !done.insert(fitted.stack + "\n" + fitted.machine + "\n" + fitted.constant).second) {
+            continue;
+        }
+        evaluate::ConstantAblation ablation = ablation_of(validation, fitted, all.runs);
+        if (ablation.with_it.errors.n > 0) {
+            all.ablations.push_back(std::move(ablation));
+        }
+    }
+}
+
+/// Of machines and stacks that cases have.
+void add_files(const ValidateRequest& request, ValidatedRuns& all) {
+    std::set<std::string> machines, stacks;
+    for (const evaluate::ValidatedRun& one : all.runs) {
+        if (one.why_unmapped.empty()) {
+            machines.insert(place_of(one.machine, request.machines));
+            stacks.insert(place_of(one.stack, request.stacks));
+        }
+    }
+    for (const auto& [role, names] : {std::pair("machine", machines), std::pair("stack", stacks)}) {
+        for (const std::string& name : names) {
+            const JsonDocument document = launch::load_document(role, name, {});
+            all.files.push_back({role, document.name(), document.sha256()});
+        }
+    }
+}
 
 }  // namespace
 
-std::vector<evaluate::ValidatedRun> validate(const ValidateRequest& request) {
-    const Validation validation(request);
+ValidatedRuns validate(const ValidateRequest& request) {
+    ValidatedRuns all;
+    all.names = evaluate::load_run_names(load_names(all.files));
+    const Validation validation(request, all.names);
     std::vector<evaluate::PublishedRun> runs;
     for (const std::string& place : request.cases) {
         for (const std::string& file : files_of(place)) {
-            std::ranges::move(evaluate::load_published_runs(JsonDocument::load(file)), std::back_inserter(runs));
+            const JsonDocument document = JsonDocument::load(file);
+            all.files.push_back({"cases", document.name(), document.sha256()});
+            std::ranges::move(evaluate::load_published_runs(document), std::back_inserter(runs));
         }
     }
     if (runs.empty()) {
         throw InputError("--cases", "found no case; expected files of published runs");
     }
     launch::ProgressLine progress("cases predicted");
-    std::vector<evaluate::ValidatedRun> validated(runs.size());
+    all.runs.resize(runs.size());
     std::mutex mutex;
     std::size_t done = 0;
     tbb::parallel_for(std::size_t{0}, runs.size(), [&](std::size_t i) {
-        validated[i] = validation.validated(std::move(runs[i]));
+        all.runs[i] = validation.validated(std::move(runs[i]));
         const std::scoped_lock lock(mutex);
         progress.show(++done, runs.size());
     });
-    return validated;
+    evaluate::judge_intervals(all.runs);
+    if (request.ablate) {
+        add_ablations(validation, all);
+    }
+    add_files(request, all);
+    return all;
 }
 
 }  // namespace auspex::workflows

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "compare/evaluate/runs/run_judgement.hpp"
+#include "compare/evaluate/runs/run_names.hpp"
 
 namespace auspex::workflows {
 
@@ -11,10 +12,23 @@ struct ValidateRequest {
     std::vector<std::string> cases;      ///< files of cases, or folders: all their *.json, by name
     std::string machines, stacks;        ///< folders to take files from in place of machines/ and stacks/; may be empty
     std::vector<std::string> overrides;  ///< ROLE.PATH=VALUE, of machine or stack, behind those of the names
+    bool ablate = false;                 ///< predicts again without each fitted constant
 };
 
-/// Every case of the files, in their order: predicted (folded lens, with its interval), or with why not. Throws
-/// InputError where a file is no file of cases, or has none.
-[[nodiscard]] std::vector<evaluate::ValidatedRun> validate(const ValidateRequest& request);
+/// A file that was read.
+struct ReadFile {
+    std::string role, file, sha256;
+};
+
+struct ValidatedRuns {
+    std::vector<evaluate::ValidatedRun> runs;  ///< every case of the files, in their order
+    evaluate::RunNames names;
+    std::vector<evaluate::ConstantAblation> ablations;  ///< of each fitted constant that a verified run has
+    std::vector<ReadFile> files;                        ///< names, cases, machines and stacks
+};
+
+/// Every case of the files: predicted (folded lens, with its interval), or with why not. Throws InputError where a file
+/// is no file of cases, or has none.
+[[nodiscard]] ValidatedRuns validate(const ValidateRequest& request);
 
 }  // namespace auspex::workflows

@@ -4,12 +4,24 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "base/rng.hpp"
+#include "base/statistics/distributions.hpp"
+#include "base/statistics/interval.hpp"
 
 namespace auspex {
 namespace {
+
+/// ln distances 0.3 and 0.4 of the ends, 0.3 of the spread: hypot(0.3, 0.3) below, hypot(0.4, 0.3) = 0.5 above.
+TEST(Statistics, an_independent_spread_widens_an_interval_in_quadrature_of_logarithms) {
+    const Interval wide = widened(10, {10 * std::exp(-0.3), 10 * std::exp(0.4)}, 0.3 / normal_reach(0.9));
+    EXPECT_NEAR(wide.low, 10 * std::exp(-0.3 * std::sqrt(2.0)), 1e-9);
+    EXPECT_NEAR(wide.high, 10 * std::exp(0.5), 1e-9);
+    EXPECT_NEAR(widened(10, {8, 13}, 0).low, 8, 1e-9);
+    EXPECT_NEAR(widened(10, {8, 13}, 0).high, 13, 1e-9);
+}
 
 TEST(Statistics, a_quantile_lies_between_neighbours) {
     // Sorted: 1 2 3 4. The share q is at position 3 q, so 1/2 is half way between 2 and 3, and 5/6 between 3 and 4.

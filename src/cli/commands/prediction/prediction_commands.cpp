@@ -31,11 +31,16 @@ std::vector<Command> prediction_commands() {
          {{Flag::kOut, "write a page there: index.html"}}},
         {"validate",
          "predict published training runs as their sources describe them, and say the error of each",
-         "auspex validate --cases tests/published/runs",
+         "auspex validate --cases tests/published/runs --out build/validation\n"
+         "  auspex validate --cases tests/published/runs --write-spread machines/published/spread.json",
          {Flag::kCases},
-         {Flag::kMachinesFolder, Flag::kStacksFolder, Flag::kSet, Flag::kJson},
+         {Flag::kMachinesFolder, Flag::kStacksFolder, Flag::kSet, Flag::kWriteSpread, Flag::kOut, Flag::kJson},
          run_validate,
-         {{Flag::kSet, "override a field of all machines or stacks; ROLE is machine or stack; may be repeated"}}},
+         {{Flag::kSet, "override a field of all machines or stacks; ROLE is machine or stack; may be repeated"},
+          {Flag::kOut,
+           "write a report there: index.html, report.md, scatter.svg, validation.csv, validation.json, and inputs/ "
+           "with "
+           "workload, plan and command of every case"}}},
         {"scale",
          "predict several sizes and report how efficiency falls and why",
          "auspex scale --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b "

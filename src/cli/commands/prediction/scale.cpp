@@ -20,6 +20,7 @@
 #include "launch/train/child_run.hpp"
 #include "report/parts/text.hpp"
 #include "report/scaling/scaling_report.hpp"
+#include "report/scaling/spread_words.hpp"
 #include "report/scaling/waterfall.hpp"
 #include "schedule/bindings/bindings.hpp"
 
@@ -185,6 +186,11 @@ void print_table(const report::ScalingReport& report, const Options& options) {
                       << right(thousands(p.node_hours), 14);
         }
         std::cout << "\n";
+    }
+    if (const predict::Prediction& last = report.points.back().prediction; last.published_spread) {
+        std::cout << "\nOf the last size: " << report::spread_words(last) << ", together "
+                  << duration(last.step_time_interval_with_spread_s.low) << " to "
+                  << duration(last.step_time_interval_with_spread_s.high) << ".\n";
     }
     if (with_run) {
         std::cout << "\nRun time and node-hours: of " << short_count(options.tokens)

@@ -19,6 +19,7 @@ RunSummary summary_of(const std::vector<const ValidatedRun*>& runs) {
         errors.push_back(one->error());
         summary.mape += std::abs(one->error());
         summary.coverage += one->interval_holds() ? 1 : 0;
+        summary.constants_coverage += one->constants_s.holds(one->measured.seconds) ? 1 : 0;
         if (const std::optional<double> memory = one->memory_error()) {
             ++summary.memory_n;
             summary.memory_mape += std::abs(*memory);
@@ -26,7 +27,7 @@ RunSummary summary_of(const std::vector<const ValidatedRun*>& runs) {
     }
     const double n = std::max<double>(1, static_cast<double>(runs.size()));
     summary.errors = summary_of(errors);
-    summary.mape /= n, summary.coverage /= n;
+    summary.mape /= n, summary.coverage /= n, summary.constants_coverage /= n;
     summary.memory_mape /= std::max(1, summary.memory_n);
     return summary;
 }

@@ -69,17 +69,55 @@ RunNames::Framework read_framework(const JsonValue& v) {
     return framework;
 }
 
+/// All of what says how the constant would be without the cases, or none of it.
 RunNames::Fitted read_fitted(const JsonValue& v) {
-    v.allow_only({"id", "source_key", "framework", "source", "what"});
-    return {text_in(v, "id"), text_in(v, "source_key"), text_in(v, "framework"), text_in(v, "source"),
-            name_in(v, "what")};
+    v.allow_only({"id", "source_key", "framework", "source", "what", "stack", "machine", "constant", "without"});
+    RunNames::Fitted fitted{text_in(v, "id"),      text_in(v, "source_key"), text_in(v, "framework"),
+                            text_in(v, "source"),  name_in(v, "what"),       text_in(v, "stack"),
+                            text_in(v, "machine"), text_in(v, "constant"),   text_in(v, "without")};
+    const bool has_place = fitted.stack.empty() != fitted.machine.empty();
+    const bool says_nothing =
+        fitted.stack.empty() && fitted.machine.empty() && fitted.constant.empty() && fitted.without.empty();
+    if (says_nothing) {
+        return fitted;
+    }
+    if (!has_place || fitted.constant.empty()) {
+        v.fail("with constant or without also the stack, or the machine, that has it, and both of them");
+    }
+    const std::string role = fitted.stack.empty() ? "machine." : "stack.";
+    if (!fitted.constant.starts_with(role)) {
+        v.at("constant").fail("a path that begins with " + role);
+    }
+    const std::string begin = fitted.constant + "=";
+    if (!fitted.without.starts_with(begin) || fitted.without.size() == begin.size()) {
+        v.fail("without " + begin + "VALUE");
+    }
+    return fitted;
+}
+
+RunNames::Reason read_reason(const JsonValue& v) {
+    v.allow_only({"id", "source_key", "framework", "source", "why"});
+    RunNames::Reason reason{text_in(v, "id"), text_in(v, "source_key"), text_in(v, "framework"), text_in(v, "source"),
+                            name_in(v, "why")};
+    if (reason.id.empty() && reason.source_key.empty() && reason.framework.empty() && reason.source.empty()) {
+        v.fail("id, source_key, framework or source of the cases that it is a reason for");
+    }
+    return reason;
+}
+
+/// Texts that an entry leaves out fit every case.
+template <typename Entry>
+bool fits(const Entry& one, const PublishedRun& run) {
+    return (one.id.empty() || one.id == run.id) && (one.source_key.empty() || one.source_key == run.source_key) &&
+           (one.framework.empty() || run.framework.starts_with(one.framework)) &&
+           run.source.find(one.source) != std::string::npos;
 }
 
 }  // namespace
 
 RunNames load_run_names(const JsonDocument& document) {
     const JsonValue root = document.root();
-    root.allow_only({"comment", "hardware", "frameworks", "fitted"});
+    root.allow_only({"comment", "hardware", "frameworks", "fitted", "reasons"});
     RunNames names;
     for (const JsonValue& one : root.at("hardware").elements()) {
         names.hardware.push_back(read_hardware(one));
@@ -89,6 +127,11 @@ RunNames load_run_names(const JsonDocument& document) {
     }
     for (const JsonValue& one : root.at("fitted").elements()) {
         names.fitted.push_back(read_fitted(one));
+    }
+    if (const std::optional<JsonValue> reasons = root.find("reasons")) {
+        for (const JsonValue& one : reasons->elements()) {
+            names.reasons.push_back(read_reason(one));
+        }
     }
     return names;
 }
@@ -110,11 +153,12 @@ const RunNames::Framework* framework_of(const RunNames& names, const PublishedRu
 }
 
 bool is_fitted(const RunNames& names, const PublishedRun& run) {
-    return std::ranges::any_of(names.fitted, [&](const RunNames::Fitted& one) {
-        return (one.id.empty() || one.id == run.id) && (one.source_key.empty() || one.source_key == run.source_key) &&
-               (one.framework.empty() || run.framework.starts_with(one.framework)) &&
-               run.source.find(one.source) != std::string::npos;
-    });
+    return std::ranges::any_of(names.fitted, [&](const RunNames::Fitted& one) { return fits(one, run); });
+}
+
+std::string reason_of(const RunNames& names, const PublishedRun& run) {
+    const auto found = std::ranges::find_if(names.reasons, [&](const RunNames::Reason& one) { return fits(one, run); });
+    return found == names.reasons.end() ? "" : found->why;
 }
 
 }  // namespace auspex::evaluate

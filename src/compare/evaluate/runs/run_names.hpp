@@ -38,10 +38,19 @@ struct RunNames {
     struct Fitted {
         std::string id, source_key, framework, source;  ///< source: somewhere in the case's
         std::string what;  ///< the constants
+        /// The constant, of which stack or machine it is, and "PATH=VALUE" of how it would be if no run had told;
+        /// empty: the entry does not say.
+        std::string stack{}, machine{}, constant{}, without{};
+    };
+    /// Why cases are predicted wrongly, as people have found out: of those with everything that is named here.
+    struct Reason {
+        std::string id, source_key, framework, source;
+        std::string why;
     };
     std::vector<Hardware> hardware;
     std::vector<Framework> frameworks;
     std::vector<Fitted> fitted;
+    std::vector<Reason> reasons;
 };
 
 [[nodiscard]] RunNames load_run_names(const JsonDocument& document);
@@ -49,5 +58,7 @@ struct RunNames {
 [[nodiscard]] const RunNames::Hardware* hardware_of(const RunNames& names, const PublishedRun& run);
 [[nodiscard]] const RunNames::Framework* framework_of(const RunNames& names, const PublishedRun& run);
 [[nodiscard]] bool is_fitted(const RunNames& names, const PublishedRun& run);
+/// The first that fits; empty: nobody has found one.
+[[nodiscard]] std::string reason_of(const RunNames& names, const PublishedRun& run);
 
 }  // namespace auspex::evaluate

@@ -1,0 +1,31 @@
+/// @file Words for spreads.
+#include "report/scaling/spread_words.hpp"
+
+#include "base/number_text.hpp"
+
+namespace auspex::report {
+
+const char* spread_scope(const models::PublishedSpread& spread) {
+    return spread.stack.empty() ? (spread.machine.empty() ? "all" : "machine")
+                                : (spread.machine.empty() ? "stack" : "stack and machine");
+}
+
+std::string spread_runs(const models::PublishedSpread& spread) {
+    const std::string runs = counted(spread.runs, "published run");
+    if (spread.stack.empty() && spread.machine.empty()) {
+        return "all " + runs + " (too few have this stack or this machine)";
+    }
+    if (spread.stack.empty()) {
+        return runs + " on " + spread.machine + " (too few have this stack)";
+    }
+    return runs + " with stack " + spread.stack +
+           (spread.machine.empty() ? " (too few are on this machine)" : " on " + spread.machine);
+}
+
+std::string spread_words(const predict::Prediction& p) {
+    const double sigma = p.published_spread->sigma;
+    return "constants ±" + percent(p.step_time_interval_s.high / p.step_time_s - 1) + ", unexplained spread of " +
+           spread_runs(*p.published_spread) + " ±" + percent(widened(1, {1, 1}, sigma).high - 1);
+}
+
+}  // namespace auspex::report

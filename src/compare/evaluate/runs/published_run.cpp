@@ -39,6 +39,7 @@ int required_count(const JsonValue& object, std::string_view key) {
 
 PublishedRun::Model model_of(const JsonValue& v) {
     PublishedRun::Model model;
+    model.name = text_of(v, "name");
     model.activation = text_of(v, "activation");
     model.attention = text_of(v, "attention");
     model.position = text_of(v, "position");
@@ -56,6 +57,8 @@ PublishedRun::Model model_of(const JsonValue& v) {
     model.expert_ffn = count_of(v, "moe_ffn", model.ffn);
     model.shared_experts = count_of(v, "shared_experts");
     model.dense_layers = count_of(v, "dense_layers");
+    model.expert_groups = count_of(v, "expert_groups");
+    model.top_k_groups = count_of(v, "topk_groups");
     model.q_rank = count_of(v, "q_lora_rank");
     model.kv_rank = count_of(v, "kv_lora_rank");
     model.rope_head_size = count_of(v, "qk_rope_dim");

@@ -20,9 +20,10 @@ struct PublishedRun {
     std::string workload_file, plan_file;  ///< names of files, of runs that the keys of cases cannot say; else empty
 
     struct Model {
-        std::string activation, attention, position, window;
+        std::string name, activation, attention, position, window;
         int layers = 0, hidden = 0, heads = 0, kv_heads = 0, head_size = 0, ffn = 0, vocab = 0, sequence = 0;
         int experts = 0, top_k = 0, expert_ffn = 0, shared_experts = 0, dense_layers = 0;
+        int expert_groups = 0, top_k_groups = 0;
         int q_rank = 0, kv_rank = 0, rope_head_size = 0, plain_head_size = 0, value_head_size = 0;
         std::optional<bool> tied_embeddings;
     } model;

@@ -46,7 +46,21 @@ void write_window(JsonWriter& json, const PublishedRun& run) {
     json.member("window", tokens).member("windowed_layers", m.layers / 2);
 }
 
-void write_experts(JsonWriter& json, const PublishedRun& run) {
+/// Routing limited to some groups of experts: as the case says, or as DeepSeek-V3 has it (arXiv:2412.19437, section 2.1.2:
+/// 4 of 8).
+void write_expert_groups(JsonWriter& json, const PublishedRun::Model& m, std::vector<std::string>& notes) {
+    constexpr int kExperts = 256, kGroups = 8, kChosen = 4;
+    const bool is_known = m.expert_groups == 0 && m.name.starts_with("deepseek-v3") && m.experts == kExperts;
+    if (is_known) {
+        notes.emplace_back("experts of 4 of 8 groups are assumed");
+    }
+    if (is_known || m.expert_groups > 0) {
+        json.member("expert_groups", is_known ? kGroups : m.expert_groups);
+        json.member("top_k_groups", is_known ? kChosen : m.top_k_groups);
+    }
+}
+
+void write_experts(JsonWriter& json, const PublishedRun& run, std::vector<std::string>& notes) {
     const PublishedRun::Model& m = run.model;
     if (m.experts == 0 || m.dense_layers > 0) {
         if (m.ffn < 1) {
@@ -62,6 +76,7 @@ void write_experts(JsonWriter& json, const PublishedRun& run) {
     }
     json.member("num_experts", m.experts).member("top_k", m.top_k).member("expert_size", m.expert_ffn);
     json.member("shared_experts", m.shared_experts).member("first_dense_layers", m.dense_layers);
+    write_expert_groups(json, m, notes);
     if (run.plan.capacity_factor > 0) {
         json.member("capacity_factor", run.plan.capacity_factor);
     }
@@ -84,7 +99,7 @@ std::string workload_of(const PublishedRun& run, std::vector<std::string>& notes
         write_attention(json, m);
         json.member("norm", swiglu ? "rms" : "layer").member("feed_forward", swiglu ? "swiglu" : "gelu");
         json.member("biases", !swiglu).member("learned_positions", !swiglu && m.position.empty());
-        write_experts(json, run);
+        write_experts(json, run, notes);
         write_window(json, run);
         json.member("vocab_size", m.vocab).member("tied_embeddings", m.tied_embeddings.value_or(!swiglu));
         json.member("sequence_length", m.sequence).end_object();

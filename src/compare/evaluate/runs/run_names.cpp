@@ -31,19 +31,25 @@ bool begins_with_any(const std::string& text, const std::vector<std::string>& be
            });
 }
 
+bool contains_any(const std::string& text, const std::vector<std::string>& parts) {
+    return parts.empty() ||
+           std::ranges::any_of(parts, [&](const std::string& part) { return text.find(part) != std::string::npos; });
+}
+
 RunNames::Hardware read_hardware(const JsonValue& v) {
     v.allow_only({"gpu", "nics", "system", "machine", "set"});
     return {texts_in(v, "gpu"), texts_in(v, "nics"), text_in(v, "system"), name_in(v, "machine"), texts_in(v, "set")};
 }
 
 RunNames::Framework read_framework(const JsonValue& v) {
-    v.allow_only({"text", "gpu", "source_key", "source", "stack", "gradient_dtype", "expert_kernels", "dispatch",
+    v.allow_only({"id", "text", "gpu", "source_key", "source", "stack", "gradient_dtype", "expert_kernels", "dispatch",
                   "dispatch_between_nodes", "overlap", "overlap_sharded", "recompute_unstated", "most_virtual_stages",
                   "sharded_with_stages", "micro_batch_per_stage", "selective", "set", "set_compiled"});
     RunNames::Framework framework;
     framework.text = texts_in(v, "text");
     framework.gpu = texts_in(v, "gpu");
-    framework.source = text_in(v, "source");
+    framework.id = texts_in(v, "id");
+    framework.source = texts_in(v, "source");
     framework.source_key = text_in(v, "source_key");
     framework.stack = name_in(v, "stack");
     framework.gradient_dtype = name_in(v, "gradient_dtype");
@@ -146,8 +152,9 @@ const RunNames::Hardware* hardware_of(const RunNames& names, const PublishedRun&
 
 const RunNames::Framework* framework_of(const RunNames& names, const PublishedRun& run) {
     const auto found = std::ranges::find_if(names.frameworks, [&](const RunNames::Framework& one) {
-        return begins_with_any(run.framework, one.text) && begins_with_any(run.gpu, one.gpu) &&
-               run.source_key.starts_with(one.source_key) && run.source.find(one.source) != std::string::npos;
+        return (one.id.empty() || std::ranges::find(one.id, run.id) != one.id.end()) &&
+               begins_with_any(run.framework, one.text) && begins_with_any(run.gpu, one.gpu) &&
+               run.source_key.starts_with(one.source_key) && contains_any(run.source, one.source);
     });
     return found == names.frameworks.end() ? nullptr : &*found;
 }

@@ -20,9 +20,11 @@ struct RunNames {
     };
     struct Framework {
         std::vector<std::string> text, gpu;  ///< one of which the case's words begin with; empty: any
-        std::string source_key, source;      ///< the second is somewhere in the case's
-        std::string stack;                   ///< name of a file
-        std::string gradient_dtype;          ///< of sums
+        std::vector<std::string> source;     ///< one of which is somewhere in the case's; empty: any
+        std::vector<std::string> id;         ///< that of the case; empty: any
+        std::string source_key;
+        std::string stack;           ///< name of a file
+        std::string gradient_dtype;  ///< of sums
         std::string expert_kernels, dispatch;
         std::string dispatch_between_nodes;        ///< where experts lie on several nodes; empty: dispatch
         std::vector<std::string> overlap;          ///< streams that run beside compute where the plan has them
@@ -37,7 +39,7 @@ struct RunNames {
     /// Cases that gave a constant: those with everything that is named here.
     struct Fitted {
         std::string id, source_key, framework, source;  ///< source: somewhere in the case's
-        std::string what;  ///< the constants
+        std::string what;                               ///< the constants
         /// The constant, of which stack or machine it is, and "PATH=VALUE" of how it would be if no run had told;
         /// empty: the entry does not say.
         std::string stack{}, machine{}, constant{}, without{};

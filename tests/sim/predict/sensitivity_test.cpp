@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "../step_fixture.hpp"
+#include "sim/predict/predict.hpp"
 #include "sim/predict/sensitivity.hpp"
 
 namespace auspex::predict {
@@ -122,6 +123,24 @@ TEST(Sensitivity, an_elasticity_is_that_of_a_fresh_step) {
                 << plan << " " << sensitivity.constant.path;
         }
     }
+}
+
+/// Quadrature of logarithms around the step; the interval of constants stays as it is.
+TEST(Sensitivity, the_spread_of_published_runs_widens_an_interval_of_its_own) {
+    models::Inputs inputs = short_inputs("mula-7b-a1b", "mula-7b-a1b");
+    inputs.plan.dp = 0;  // follows from the tiles
+    const PredictOptions options{.tiles = 48};
+    const Prediction plain = predict(inputs, options).prediction;
+    EXPECT_FALSE(plain.published_spread);
+    EXPECT_EQ(plain.step_time_interval_with_spread_s.high, plain.step_time_interval_s.high);
+    inputs.published_spread = models::PublishedSpread{"", "aurora", 77, 2, 0.2};
+    const Prediction wide = predict(inputs, options).prediction;
+    EXPECT_EQ(wide.step_time_interval_s.high, plain.step_time_interval_s.high);
+    const double constants = std::log(wide.step_time_interval_s.high / wide.step_time_s);
+    EXPECT_NEAR(std::log(wide.step_time_interval_with_spread_s.high / wide.step_time_s),
+                std::hypot(constants, 1.644854 * 0.2), 1e-6);
+    EXPECT_EQ(wide.published_spread->runs, 77);
+    EXPECT_FALSE(predict(inputs, {.tiles = 48, .sensitivity = false}).prediction.published_spread);
 }
 
 TEST(Sensitivity, the_interval_is_the_root_sum_square_of_elasticity_times_uncertainty) {

@@ -125,39 +125,38 @@ class Validation {
                                                 const evaluate::RunNames::Hardware& hardware,
                                                 const evaluate::RunNames::Framework& framework,
                                                 const predict::PredictOptions& options) const {
-        const std::vector<evaluate::PublishedRun> choices = evaluate::micro_batch_choices(one.run, framework);
+        const std::vector<evaluate::PublishedRun> choices = evaluate::open_choices(one.run, framework);
+        const evaluate::PublishedRun run = one.run;
+        evaluate::ValidatedRun chosen;
         std::optional<models::Inputs> best;
         std::optional<InputError> refused;
         Picoseconds best_step = std::numeric_limits<Picoseconds>::max();
         for (const evaluate::PublishedRun& choice : choices) {
             evaluate::ValidatedRun attempt = one;
             attempt.run = choice;
-            attempt.settings.clear();
             try {
                 models::Inputs inputs = inputs_of(attempt, hardware, framework, {});
+                std::ranges::move(evaluate::notes_of_choice(run, choice), std::back_inserter(attempt.notes));
                 if (choices.size() == 1) {
-                    one = std::move(attempt);
-                    return inputs;
+                    chosen = std::move(attempt);
+                    best = std::move(inputs);
+                    break;
                 }
                 const predict::SimulatedStep step = predict::simulate_step(inputs, options, false);
                 const bool is_better = predict::memory_report(inputs, step).fits && step.step < best_step;
                 if (is_better || !best) {
                     best_step = is_better ? step.step : best_step;
                     best = std::move(inputs);
-                    attempt.notes.push_back("micro-batches of " + std::to_string(choice.plan.micro_batch) +
-                                            " are assumed: the fastest of 1, 2, 4, 8 that fits");
-                    one = std::move(attempt);
+                    chosen = std::move(attempt);
                 }
             } catch (const InputError& error) {
-                if (choices.size() == 1) {
-                    throw;
-                }
                 refused = error;  // no plan has such micro-batches
             }
         }
         if (!best) {
-            throw *refused;
+            throw refused.value();
         }
+        one = std::move(chosen);
         return std::move(*best);
     }
 

@@ -101,23 +101,31 @@ TEST(PublishedRuns, a_gpt_of_megatron_is_one_here) {
     EXPECT_FALSE(workload_of(run_with(kGpt, {{"model.position", "alibi"}})).learned_positions);
 }
 
-TEST(PublishedRuns, micro_batches_that_are_not_stated_are_tried_or_as_many_as_stages) {
-    const auto sizes = [](const PublishedRun& run, const RunNames::Framework& f) {
-        std::vector<int> found;
-        for (const PublishedRun& choice : micro_batch_choices(run, f)) {
-            found.push_back(choice.plan.micro_batch);
+TEST(PublishedRuns, what_is_not_stated_is_tried_in_every_way_or_as_the_framework_has_it) {
+    using Choices = std::vector<std::pair<int, std::string>>;
+    const auto choices = [](const PublishedRun& run, const RunNames::Framework& f) {
+        Choices found;
+        for (const PublishedRun& choice : open_choices(run, f)) {
+            found.emplace_back(choice.plan.micro_batch, choice.plan.recompute);
         }
         return found;
     };
     RunNames::Framework f = framework();
     // 1,024 GPUs, tp 8 and pp 16: 8 replicas, 192 sequences each; 180 of 1,440 are no multiple of 8.
     const PublishedRun unstated = run_with(kGpt, {{"plan.micro_batch", "null"}});
-    EXPECT_EQ(sizes(unstated, f), (std::vector<int>{1, 2, 4, 8}));
-    EXPECT_EQ(sizes(run_with(kGpt, {{"plan.micro_batch", "null"}, {"plan.global_batch", "1440"}}), f),
-              (std::vector<int>{1, 2, 4}));
-    EXPECT_EQ(sizes(run_with(kGpt, {{"plan.micro_batch", "3"}}), f), std::vector<int>{3});
-    f.micro_batch_per_stage = true;
-    EXPECT_EQ(sizes(unstated, f), std::vector<int>{192 / 16});
+    EXPECT_EQ(choices(unstated, f), (Choices{{1, "full"}, {2, "full"}, {4, "full"}, {8, "full"}}));
+    EXPECT_EQ(choices(run_with(kGpt, {{"plan.micro_batch", "null"}, {"plan.global_batch", "1440"}}), f),
+              (Choices{{1, "full"}, {2, "full"}, {4, "full"}}));
+    EXPECT_EQ(choices(run_with(kGpt, {{"plan.micro_batch", "3"}}), f), (Choices{{3, "full"}}));
+    const PublishedRun recipe = run_with(kGpt, {{"plan.recompute", R"("see recipe")"}});
+    EXPECT_EQ(choices(recipe, f), (Choices{{1, "none"}, {1, "selective"}, {1, "full"}}));
+    EXPECT_EQ(choices(run_with(kGpt, {{"plan.recompute", R"("see recipe")"}, {"precision", R"("FP8-CS")"}}), f),
+              (Choices{{1, "see recipe"}}));
+    EXPECT_EQ(notes_of_choice(recipe, open_choices(recipe, f).back()),
+              std::vector<std::string>{"recompute full is assumed"});
+    f.micro_batch_per_stage = true, f.recompute_unstated = "full";
+    EXPECT_EQ(choices(unstated, f), (Choices{{192 / 16, "full"}}));
+    EXPECT_EQ(choices(recipe, f), (Choices{{1, "see recipe"}}));
 }
 
 TEST(PublishedRuns, names_are_compared_without_case_blanks_hyphens_and_makers) {
@@ -141,115 +149,113 @@ TEST(PublishedRuns, names_are_compared_without_case_blanks_hyphens_and_makers) {
 TEST(PublishedRuns, what_a_framework_makes_of_words_is_in_the_table_of_names) {
     RunNames::Framework f = framework();
     f.selective = {"alternate_products"}, f.sharded_with_stages = "ep-aware";
-    const PublishedRun run = run_with(kGpt, {
-        {"plan.zero", R"("3 (FSDP2)")"}, {"plan.recompute", R"("selective")"}});
+    const PublishedRun run = run_with(kGpt, {{"plan.zero", R"j("3 (FSDP2)")j"}, {"plan.recompute", R"("selective")"}});
     const auto plan = [&f](const PublishedRun& of) {
-                return models::load_plan(JsonDocument::parse(run_inputs(of, f).plan, "plan"));
+        return models::load_plan(JsonDocument::parse(run_inputs(of, f).plan, "plan"));
     };
-            EXPECT_TRUE(plan(run).recompute.alternate_products);
-            EXPECT_EQ(plan(run).optimizer, models::OptimizerSharding::kEpAware);
-            // An interleaved schedule has two virtual stages a rank, 1f1b one, where the case does not say.
-            const PublishedRun interleaved =
-                run_with(kGpt, {{"plan.vpp", "null"}, {"plan.schedule", R"("int1f1b")"}, {"plan.zero", R"("1")"}});
-            EXPECT_EQ(plan(interleaved).virtual_stages, 2);
-            EXPECT_EQ(plan(run_with(kGpt, {{"plan.vpp", "null"}, {"plan.schedule", R"("1f1b")"}})).virtual_stages, 1);
-        }
+    EXPECT_TRUE(plan(run).recompute.alternate_products);
+    EXPECT_EQ(plan(run).optimizer, models::OptimizerSharding::kEpAware);
+    // An interleaved schedule has two virtual stages a rank, 1f1b one, where the case does not say.
+    const PublishedRun interleaved =
+        run_with(kGpt, {{"plan.vpp", "null"}, {"plan.schedule", R"("int1f1b")"}, {"plan.zero", R"("1")"}});
+    EXPECT_EQ(plan(interleaved).virtual_stages, 2);
+    EXPECT_EQ(plan(run_with(kGpt, {{"plan.vpp", "null"}, {"plan.schedule", R"("1f1b")"}})).virtual_stages, 1);
+}
 
-        TEST(PublishedRuns, latent_attention_and_experts) {
-            const PublishedRun run = run_with(
-                kGpt,
-                {{"model", R"({"layers": 61, "hidden": 7168, "heads": 128, "attention": "MLA", "q_lora_rank": 1536,
+TEST(PublishedRuns, latent_attention_and_experts) {
+    const PublishedRun run = run_with(
+        kGpt, {{"model", R"({"layers": 61, "hidden": 7168, "heads": 128, "attention": "MLA", "q_lora_rank": 1536,
                             "kv_lora_rank": 512, "qk_nope_dim": 128, "qk_rope_dim": 64, "v_head_dim": 128,
                             "ffn": 18432, "vocab": 129280, "experts": 256, "topk": 8, "moe_ffn": 2048,
                             "shared_experts": 1, "dense_layers": 3, "activation": "swiglu", "seq": 4096})"},
-                 {"plan", R"j({"tp": 2, "pp": 8, "ep": 64, "vpp": 4, "micro_batch": 1, "global_batch": 8192,
+               {"plan", R"j({"tp": 2, "pp": 8, "ep": 64, "vpp": 4, "micro_batch": 1, "global_batch": 8192,
                            "zero": "distributed_optimizer (ZeRO-1)", "recompute": "see recipe"})j"},
-                 {"precision", "FP8 finer granularity (MX 1x32 on Blackwell, blockwise on H100)"}});
-            const models::Workload w = workload_of(run);
-            EXPECT_EQ(w.q_rank, 1536);
-            EXPECT_EQ(w.value_head_size, 128);
-            EXPECT_EQ(w.num_experts, 256);
-            EXPECT_EQ(w.first_dense_layers, 3);
-            const models::Plan plan = plan_of(run);
-            EXPECT_EQ(plan.etp, 1);
-            EXPECT_EQ(plan.dp, 2);  // 1,024 over pp 8, ep 64
-            EXPECT_EQ(plan.fp8, models::Fp8::kBlockwise);
-            EXPECT_EQ(plan.micro_batches, 8192 / 64);
-        }
+               {"precision", "FP8 finer granularity (MX 1x32 on Blackwell, blockwise on H100)"}});
+    const models::Workload w = workload_of(run);
+    EXPECT_EQ(w.q_rank, 1536);
+    EXPECT_EQ(w.value_head_size, 128);
+    EXPECT_EQ(w.num_experts, 256);
+    EXPECT_EQ(w.first_dense_layers, 3);
+    const models::Plan plan = plan_of(run);
+    EXPECT_EQ(plan.etp, 1);
+    EXPECT_EQ(plan.dp, 2);  // 1,024 over pp 8, ep 64
+    EXPECT_EQ(plan.fp8, models::Fp8::kBlockwise);
+    EXPECT_EQ(plan.micro_batches, 8192 / 64);
+}
 
-        /// ZeRO++ keeps weights in each node: nodes are the replicas of what is sharded.
-        TEST(PublishedRuns, sharding_by_its_words) {
-            const auto sharded = [](const char* zero) {
-                return plan_of(run_with(kGpt, {{"plan.zero", json_quote(zero)},
-                                               {"plan.tp", "1"},
-                                               {"plan.pp", "1"},
-                                               {"plan.vpp", "1"},
-                                               {"plan.global_batch", "1024"}}));
-            };
-            EXPECT_EQ(sharded("3 (FSDP2)").optimizer, models::OptimizerSharding::kFsdp);
-            EXPECT_EQ(sharded("3 + hierarchical partition (hpZ=8, one node)").shard_replicas, 128);
-            EXPECT_EQ(sharded("0").optimizer, models::OptimizerSharding::kReplicated);
-            EXPECT_EQ(sharded("1").optimizer, models::OptimizerSharding::kSharded);
-        }
+/// ZeRO++ keeps weights in each node: nodes are the replicas of what is sharded.
+TEST(PublishedRuns, sharding_by_its_words) {
+    const auto sharded = [](const char* zero) {
+        return plan_of(run_with(kGpt, {{"plan.zero", json_quote(zero)},
+                                       {"plan.tp", "1"},
+                                       {"plan.pp", "1"},
+                                       {"plan.vpp", "1"},
+                                       {"plan.global_batch", "1024"}}));
+    };
+    EXPECT_EQ(sharded("3 (FSDP2)").optimizer, models::OptimizerSharding::kFsdp);
+    EXPECT_EQ(sharded("3 + hierarchical partition (hpZ=8, one node)").shard_replicas, 128);
+    EXPECT_EQ(sharded("0").optimizer, models::OptimizerSharding::kReplicated);
+    EXPECT_EQ(sharded("1").optimizer, models::OptimizerSharding::kSharded);
+}
 
-        TEST(PublishedRuns, what_cannot_be_said_is_refused_by_name) {
-            const auto expect_words = [](const PublishedRun& run, const std::vector<std::string>& words) {
-                const std::string fault = fault_of(run);
-                for (const std::string& word : words) {
-                    EXPECT_NE(fault.find(word), std::string::npos) << fault;
-                }
-            };
-            expect_words(run_with(kGpt, {{"model.heads", "null"}}), {"gpt3", "heads"});
-            expect_words(run_with(kGpt, {{"plan.zero", "some"}}), {"gpt3", "some", "distributed_optimizer"});
-            expect_words(run_with(kGpt, {{"plan.recompute", "half"}}), {"gpt3", "half", "selective"});
-            expect_words(run_with(kGpt, {{"precision", "int4"}}), {"gpt3", "int4", "fp8"});
-            expect_words(run_with(kGpt, {{"gpus", "1000"}}), {"gpt3", "1000", "128"});
-            expect_words(run_with(kGpt, {{"plan.global_batch", "1537"}}), {"gpt3", "1537", "8"});
-            EXPECT_THROW(run_with(kGpt, {{"model.layers", "\"many\""}}), InputError);
-            EXPECT_THROW(static_cast<void>(load_published_runs(cases(std::string(kGpt) + "," + kGpt))), InputError);
+TEST(PublishedRuns, what_cannot_be_said_is_refused_by_name) {
+    const auto expect_words = [](const PublishedRun& run, const std::vector<std::string>& words) {
+        const std::string fault = fault_of(run);
+        for (const std::string& word : words) {
+            EXPECT_NE(fault.find(word), std::string::npos) << fault;
         }
+    };
+    expect_words(run_with(kGpt, {{"model.heads", "null"}}), {"gpt3", "heads"});
+    expect_words(run_with(kGpt, {{"plan.zero", "some"}}), {"gpt3", "some", "distributed_optimizer"});
+    expect_words(run_with(kGpt, {{"plan.recompute", "half"}}), {"gpt3", "half", "selective"});
+    expect_words(run_with(kGpt, {{"precision", "int4"}}), {"gpt3", "int4", "fp8"});
+    expect_words(run_with(kGpt, {{"gpus", "1000"}}), {"gpt3", "1000", "128"});
+    expect_words(run_with(kGpt, {{"plan.global_batch", "1537"}}), {"gpt3", "1537", "8"});
+    EXPECT_THROW(run_with(kGpt, {{"model.layers", "\"many\""}}), InputError);
+    EXPECT_THROW(static_cast<void>(load_published_runs(cases(std::string(kGpt) + "," + kGpt))), InputError);
+}
 
-        TEST(PublishedRuns, names_are_those_that_a_case_begins_with) {
-            const RunNames names = load_run_names(JsonDocument::parse(
-                R"({"hardware": [{"gpu": "G", "system": "LUMI", "machine": "a"}, {"gpu": "G", "machine": "b"}],
-            "frameworks": [{"text": "F", "stack": "s", "gradient_dtype": "fp32", "expert_kernels": "loop",
+TEST(PublishedRuns, names_are_those_that_a_case_begins_with) {
+    const RunNames names = load_run_names(JsonDocument::parse(
+        R"({"hardware": [{"gpu": ["G"], "system": "LUMI", "machine": "a"}, {"gpu": ["G"], "machine": "b"}],
+            "frameworks": [{"text": ["F"], "stack": "s", "gradient_dtype": "fp32", "expert_kernels": "loop",
                             "dispatch": "alltoall", "recompute_unstated": "full"}],
             "fitted": [{"id": "gpt3", "what": "a rate"}]})",
-                "names.json"));
-            EXPECT_EQ(hardware_of(names, run_with(kGpt, {{"machine", "LUMI"}}))->machine, "a");
-            EXPECT_EQ(hardware_of(names, run_with(kGpt, {}))->machine, "b");
-            EXPECT_EQ(hardware_of(names, run_with(kGpt, {{"hardware.gpu", "H"}})), nullptr);
-            EXPECT_EQ(framework_of(names, run_with(kGpt, {{"framework", "F 2.1"}}))->stack, "s");
-            EXPECT_EQ(framework_of(names, run_with(kGpt, {{"framework", "G"}})), nullptr);
-            EXPECT_TRUE(is_fitted(names, run_with(kGpt, {})));
-            EXPECT_FALSE(is_fitted(names, run_with(kGpt, {{"id", "another"}})));
-        }
+        "names.json"));
+    EXPECT_EQ(hardware_of(names, run_with(kGpt, {{"machine", "LUMI"}}))->machine, "a");
+    EXPECT_EQ(hardware_of(names, run_with(kGpt, {}))->machine, "b");
+    EXPECT_EQ(hardware_of(names, run_with(kGpt, {{"hardware.gpu", "H"}})), nullptr);
+    EXPECT_EQ(framework_of(names, run_with(kGpt, {{"framework", "F 2.1"}}))->stack, "s");
+    EXPECT_EQ(framework_of(names, run_with(kGpt, {{"framework", "G"}})), nullptr);
+    EXPECT_TRUE(is_fitted(names, run_with(kGpt, {})));
+    EXPECT_FALSE(is_fitted(names, run_with(kGpt, {{"id", "another"}})));
+}
 
-        /// Errors of +10, -20 and +30 %: mean size 20 %, median 20 %, bias 20 / 3 %; one interval holds.
-        TEST(PublishedRuns, summaries_are_of_sizes_and_of_signs) {
-            std::vector<ValidatedRun> runs(4);
-            const std::array predicted{1.1, 0.8, 1.3, 5.0};
-            for (std::size_t i = 0; i < runs.size(); ++i) {
-                runs[i].machine = "m", runs[i].stack = "s";
-                runs[i].measured.seconds = 1, runs[i].predicted_s = predicted[i];
-                runs[i].low_s = 0.9, runs[i].high_s = i == 0 ? 1.2 : 0.95;
-            }
-            runs[2].is_fitted = true;
-            runs[1].run.measured.peak_memory_bytes = 50, runs[1].predicted_memory_bytes = 40;
-            runs[3].why_unmapped = "no machine";
-            const auto found = summaries(runs);
-            const RunSummary& all = found.at("all");
-            EXPECT_EQ(all.errors.n, 3);
-            EXPECT_NEAR(all.mape, 0.2, 1e-12);
-            EXPECT_NEAR(all.errors.median_abs_error, 0.2, 1e-12);
-            EXPECT_NEAR(all.errors.mean_error, 0.2 / 3, 1e-12);
-            EXPECT_NEAR(all.coverage, 1.0 / 3, 1e-12);
-            EXPECT_EQ(all.memory_n, 1);
-            EXPECT_NEAR(all.memory_mape, 0.2, 1e-12);
-            EXPECT_EQ(found.at("verified, machine m").errors.n, 2);
-            EXPECT_EQ(found.at("fitted").errors.n, 1);
-            EXPECT_EQ(worst_first(runs).front(), &runs[2]);
-        }
+/// Errors of +10, -20 and +30 %: mean size 20 %, median 20 %, bias 20 / 3 %; one interval holds.
+TEST(PublishedRuns, summaries_are_of_sizes_and_of_signs) {
+    std::vector<ValidatedRun> runs(4);
+    const std::array predicted{1.1, 0.8, 1.3, 5.0};
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        runs[i].machine = "m", runs[i].stack = "s";
+        runs[i].measured.seconds = 1, runs[i].predicted_s = predicted[i];
+        runs[i].low_s = 0.9, runs[i].high_s = i == 0 ? 1.2 : 0.95;
+    }
+    runs[2].is_fitted = true;
+    runs[1].run.measured.peak_memory_bytes = 50, runs[1].predicted_memory_bytes = 40;
+    runs[3].why_unmapped = "no machine";
+    const auto found = summaries(runs);
+    const RunSummary& all = found.at("all");
+    EXPECT_EQ(all.errors.n, 3);
+    EXPECT_NEAR(all.mape, 0.2, 1e-12);
+    EXPECT_NEAR(all.errors.median_abs_error, 0.2, 1e-12);
+    EXPECT_NEAR(all.errors.mean_error, 0.2 / 3, 1e-12);
+    EXPECT_NEAR(all.coverage, 1.0 / 3, 1e-12);
+    EXPECT_EQ(all.memory_n, 1);
+    EXPECT_NEAR(all.memory_mape, 0.2, 1e-12);
+    EXPECT_EQ(found.at("verified, machine m").errors.n, 2);
+    EXPECT_EQ(found.at("fitted").errors.n, 1);
+    EXPECT_EQ(worst_first(runs).front(), &runs[2]);
+}
 
 }  // namespace
 }  // namespace auspex::evaluate

@@ -89,6 +89,7 @@ PublishedRun::Plan plan_of(const JsonValue& v) {
     plan.overlap = text_of(v, "overlap");
     plan.recompute = text_of(v, "recompute");
     plan.schedule = text_of(v, "schedule");
+    plan.is_fsdp = count_of(v, "fsdp") > 0;
     if (const auto compiled = member(v, "compile")) {
         plan.is_compiled = compiled->as_bool();
     }

@@ -34,7 +34,7 @@ struct PublishedRun {
         bool sequence_parallel = false;
         double capacity_factor = 0;
         std::string zero, overlap, recompute, schedule;
-        bool is_compiled = false;
+        bool is_compiled = false, is_fsdp = false;
     } plan;
 
     struct Measured {

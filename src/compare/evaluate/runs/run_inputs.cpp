@@ -46,8 +46,8 @@ void write_window(JsonWriter& json, const PublishedRun& run) {
     json.member("window", tokens).member("windowed_layers", m.layers / 2);
 }
 
-/// Routing limited to some groups of experts: as the case says, or as DeepSeek-V3 has it (arXiv:2412.19437, section 2.1.2:
-/// 4 of 8).
+/// Routing limited to some groups of experts: as the case says, or as DeepSeek-V3 has it (arXiv:2412.19437,
+/// section 2.1.2: 4 of 8).
 void write_expert_groups(JsonWriter& json, const PublishedRun::Model& m, std::vector<std::string>& notes) {
     constexpr int kExperts = 256, kGroups = 8, kChosen = 4;
     const bool is_known = m.expert_groups == 0 && m.name.starts_with("deepseek-v3") && m.experts == kExperts;
@@ -109,7 +109,7 @@ std::string workload_of(const PublishedRun& run, std::vector<std::string>& notes
 
 std::string optimizer_of(const PublishedRun& run, const RunNames::Framework& framework) {
     const std::string_view zero = run.plan.zero;
-    if (zero.starts_with("3") || has(zero, "FSDP")) {
+    if (run.plan.is_fsdp || zero.starts_with("3") || has(zero, "FSDP")) {
         return run.plan.pp > 1 && !framework.sharded_with_stages.empty() ? framework.sharded_with_stages : "fsdp";
     }
     if (zero.starts_with("2")) {
@@ -135,11 +135,17 @@ int shard_replicas_of(const PublishedRun& run, int data_parallel, std::vector<st
     return data_parallel / run.gpus_per_node;
 }
 
+bool has_fp8(const PublishedRun& run) { return has(run.precision, "FP8") || has(run.precision, "fp8"); }
+
+bool is_recompute_unstated(const PublishedRun& run) {
+    const std::string_view said = run.plan.recompute;
+    return said.empty() || said.starts_with("see ") || said.starts_with("not stated");
+}
+
 std::vector<std::string> recompute_of(const PublishedRun& run, const RunNames::Framework& framework,
                                       std::vector<std::string>& notes) {
     std::string_view said = run.plan.recompute;
-    const bool is_unstated = said.empty() || said.starts_with("see ") || said.starts_with("not stated");
-    if (is_unstated) {
+    if (is_recompute_unstated(run)) {
         said = framework.recompute_unstated;
         notes.push_back("recompute " + std::string(said) + " is assumed");
     }
@@ -157,7 +163,8 @@ std::vector<std::string> recompute_of(const PublishedRun& run, const RunNames::F
 
 std::string fp8_of(const PublishedRun& run) {
     const std::string_view precision = run.precision;
-    if (has(precision, "finer granularity") || has(precision, "block") || has(precision, "MX")) {
+    if (has(precision, "finer granularity") || has(precision, "block") || has(precision, "MX") ||
+        has(precision, "-SC")) {
         return "blockwise";
     }
     if (has(precision, "FP8") || has(precision, "fp8")) {
@@ -287,25 +294,54 @@ std::string plan_of(const PublishedRun& run, const RunNames::Framework& framewor
 
 }  // namespace
 
-std::vector<PublishedRun> micro_batch_choices(const PublishedRun& run, const RunNames::Framework& framework) {
+namespace {
+
+std::vector<int> micro_batch_sizes(const PublishedRun& run, const RunNames::Framework& framework) {
     const PublishedRun::Plan& plan = run.plan;
     if (plan.micro_batch > 0) {
-        return {run};
+        return {plan.micro_batch};
     }
     const int replica = plan.pp * plan.tp * plan.cp;
     const int sequences = run.gpus >= replica ? plan.global_batch / (run.gpus / replica) : 1;
-    std::vector<int> sizes{1, 2, 4, 8};
     if (framework.micro_batch_per_stage && plan.pp > 1) {
-        sizes = {std::max(1, sequences / plan.pp)};
+        return {std::max(1, sequences / plan.pp)};
     }
+    std::vector<int> sizes{1, 2, 4, 8};
+    std::erase_if(sizes, [sequences](int size) { return size > 1 && sequences % size != 0; });
+    return sizes;
+}
+
+/// Nothing recomputed, parts, layers: of runs that do not say, and whose framework runs without where it can. Not with
+/// fp8, whose saved operands are smaller than plan.fp8 has them.
+std::vector<std::string> recompute_words(const PublishedRun& run, const RunNames::Framework& framework) {
+    const bool is_open = is_recompute_unstated(run) && framework.recompute_unstated == "none" && !has_fp8(run);
+    return is_open ? std::vector<std::string>{"none", "selective", "full"}
+                   : std::vector<std::string>{run.plan.recompute};
+}
+
+}  // namespace
+
+std::vector<PublishedRun> open_choices(const PublishedRun& run, const RunNames::Framework& framework) {
     std::vector<PublishedRun> choices;
-    for (const int size : sizes) {
-        if (size == 1 || sequences % size == 0) {
+    for (const std::string& recompute : recompute_words(run, framework)) {
+        for (const int size : micro_batch_sizes(run, framework)) {
             choices.push_back(run);
             choices.back().plan.micro_batch = size;
+            choices.back().plan.recompute = recompute;
         }
     }
     return choices;
+}
+
+std::vector<std::string> notes_of_choice(const PublishedRun& run, const PublishedRun& choice) {
+    std::vector<std::string> notes;
+    if (run.plan.micro_batch != choice.plan.micro_batch) {
+        notes.push_back("micro-batches of " + std::to_string(choice.plan.micro_batch) + " are assumed");
+    }
+    if (run.plan.recompute != choice.plan.recompute) {
+        notes.push_back("recompute " + choice.plan.recompute + " is assumed");
+    }
+    return notes;
 }
 
 RunInputTexts run_inputs(const PublishedRun& run, const RunNames::Framework& framework) {

@@ -22,12 +22,12 @@ struct RunInputTexts {
 /// micro-batches of 1; ranks as Megatron orders them (tp, cp, ep, dp, pp); fp16 is as fast as bf16.
 /// `overlap` are the framework's streams, as far as the run has them.
 
-/// The run with each micro-batch that it can have had: the one that it states, else 1, 2, 4 and 8, as far as they
-/// divide what a data-parallel rank has of a batch: who publishes a rate has looked for the fastest that fits. Or as
-/// many micro-batches as stages, where that is the framework's default.
-[[nodiscard]] std::vector<PublishedRun> micro_batch_choices(const PublishedRun& run,
-                                                            const RunNames::Framework& framework);
-
+/// The run with each way of what it leaves open: micro-batches of 1, 2, 4 and 8 sequences, as far as they divide what a
+/// data-parallel rank has of a batch (or as many as stages, where that is the framework's default), each with nothing,
+/// parts or layers recomputed. Who publishes a rate has looked for the fastest that fits. One, where nothing is open.
+[[nodiscard]] std::vector<PublishedRun> open_choices(const PublishedRun& run, const RunNames::Framework& framework);
+/// What the choice has that the run does not say.
+[[nodiscard]] std::vector<std::string> notes_of_choice(const PublishedRun& run, const PublishedRun& choice);
 [[nodiscard]] RunInputTexts run_inputs(const PublishedRun& run, const RunNames::Framework& framework);
 
 }  // namespace auspex::evaluate

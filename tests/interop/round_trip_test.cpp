@@ -48,6 +48,7 @@ models::Plan steered(models::Plan plan, const std::string& format, Rng& rng) {
         plan.etp = mostly() ? 1 : plan.etp;
         plan.expert_kernels = mostly() ? models::ExpertKernels::kGrouped : plan.expert_kernels;
         plan.optimizer = mostly() ? models::OptimizerSharding::kFsdp : models::OptimizerSharding::kReplicated;
+        plan.overlap_dp = plan.optimizer == models::OptimizerSharding::kFsdp;
         plan.stages = half() ? models::StageDeal::kEven : models::StageDeal::kWithBoth;
         if (plan.pp > 1 && half()) {
             plan.schedule = half() ? models::ScheduleKind::kZbv : models::ScheduleKind::kDualPipeV;

@@ -74,13 +74,18 @@ TEST(Torchtitan, shipped_plans_are_read_back) {
         case_of("agpt-20b", "agpt-20b"),
         case_of("agpt-30b", "agpt-30b"),
         case_of("llama3-70b", "llama3-70b",
-                {{"optimizer", "fsdp"}, {"rank_order", R"(["pp", "dp", "ep", "tp"])"}, {"stages", "even-with-both"}}),
+                {{"optimizer", "fsdp"},
+                 {"overlap", R"(["dp"])"},
+                 {"rank_order", R"(["pp", "dp", "ep", "tp"])"},
+                 {"stages", "even-with-both"}}),
         case_of("llama3-70b", "llama3-70b",
                 {{"optimizer", "fsdp"},
+                 {"overlap", R"(["dp"])"},
                  {"rank_order", R"(["pp", "dp", "ep", "tp"])"},
                  {"stages", "[9, 11, 11, 11, 11, 10, 10, 7]"}}),
-        without_predictions(case_of("deepseek-v3", "deepseek-v3",
-                                    {{"optimizer", "fsdp"}, {"rank_order", R"(["pp", "dp", "ep", "tp"])"}})),
+        without_predictions(
+            case_of("deepseek-v3", "deepseek-v3",
+                    {{"optimizer", "fsdp"}, {"overlap", R"(["dp"])"}, {"rank_order", R"(["pp", "dp", "ep", "tp"])"}})),
         case_of("mixtral-8x7b", "mixtral-8x7b",
                 {{"rank_order", R"(["pp", "dp", "ep", "tp"])"},
                  {"optimizer", "fsdp"},
@@ -92,7 +97,7 @@ TEST(Torchtitan, shipped_plans_are_read_back) {
                  {"schedule", "interleaved-1f1b"},
                  {"virtual_stages", "4"},
                  {"recompute", "[]"},
-                 {"overlap", "[]"},
+                 {"overlap", R"(["dp"])"},
                  {"routing", "learned"}})};
     for (const Case& one : cases) {
         ASSERT_EQ(refusal(one), "accepted") << one.plan.name;
@@ -184,7 +189,8 @@ TEST(Torchtitan, what_it_cannot_do_is_refused_by_the_plans_field) {
     EXPECT_PRED2(names_field, changed("optimizer", "sharded"), "optimizer");
     EXPECT_PRED2(names_field, changed("gradient_dtype", "bf16"), "gradient_dtype");
     EXPECT_PRED2(names_field, changed("recompute", R"(["norm"])"), "recompute");
-    EXPECT_PRED2(names_field, changed("overlap", R"(["dp"])"), "overlap");
+    EXPECT_PRED2(names_field, changed("overlap", R"(["pp"])"), "overlap");
+    EXPECT_EQ(changed("overlap", R"(["dp"])"), "accepted");
     EXPECT_PRED2(names_field, changed("pp", "2"), "rank_order");
     const auto of_experts = [](const char* field, const char* value) {
         return refusal(case_of("mixtral-8x7b", "mixtral-8x7b",

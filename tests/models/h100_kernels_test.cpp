@@ -39,7 +39,7 @@ TEST_F(H100Kernels, products_of_8_bits_gain_what_they_gain_there) {
         if (kernel.k >= 2048) {
             EXPECT_NEAR(tensor, number(row, "bf16_s") / measured_s, 0.3) << kernel.m << " x " << kernel.n;
         } else {
-            EXPECT_LT(tensor, 1.6) << "a depth of " << kernel.k << " is soon over";
+            EXPECT_LT(tensor, 1.65) << "a depth of " << kernel.k << " is soon over";
         }
     }
     std::sort(errors.begin(), errors.end());
@@ -47,14 +47,15 @@ TEST_F(H100Kernels, products_of_8_bits_gain_what_they_gain_there) {
     EXPECT_LT(errors.back(), 0.25);
 }
 
-// Flash attention, causal: 2 products of half the scores forward, 5 backward, at one assumed rate for both of all
-// lengths: forward passes of long sequences are predicted up to half as long again.
+// Flash attention, causal: 2 products of half the scores forward, 5 backward, at one rate for both: forward passes of
+// long sequences are predicted up to half as long again.
 TEST_F(H100Kernels, attention_of_4_to_128_thousand_tokens_is_between_as_fast_as_there_and_half_as_long_again) {
     for (const JsonValue& row : measured.root().at("attention").elements()) {
         const double s = number(row, "sequence"), width = number(row, "heads") * 128;
         Kernel forward;
         forward.type = KernelType::kAttention;
         forward.work_flop = 2 * s * s * width;
+        forward.m = s, forward.k = 128;
         Kernel backward = forward;
         backward.work_flop *= 2.5;
         const double forward_ratio = seconds(forward, Operands::kBf16) / number(row, "forward_s");

@@ -17,9 +17,6 @@ inline void draw_recompute(Rng& rng, const models::Workload& w, models::Plan& p)
             r.norm = coin(), r.core_attention = coin(), r.activation = coin();
             r.latent_up = coin() && w.attention == models::AttentionKind::kLatent && w.q_rank > 0;
             r.shared_experts = coin() && w.shared_experts > 0;
-            if (coin()) {
-                r.alternate_products = r.norm = r.activation = true;
-            }
     }
     p.recompute_layers = r != models::Recompute{} && coin() ? 1 + static_cast<int>(rng.below(2)) : 0;
 }

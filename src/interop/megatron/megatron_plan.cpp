@@ -161,6 +161,7 @@ class Writer {
         out_.require(
             !all.attention, "recompute", "\"attention\" without others",
             "\"layer\", all of norm, attention and expert, or other words: core_attn is a part of attention only");
+        out_.require(!all.alternate_products, "recompute", "\"alternate_products\"", "other words: it has none for it");
         out_.require(layers == 0, "recompute_layers", std::to_string(layers) + " with parts of a layer",
                      "no such key, or \"layer\" recomputed");
         const bool has_experts = workload_.num_experts > 0;

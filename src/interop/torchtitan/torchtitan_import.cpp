@@ -113,6 +113,7 @@ class Reader {
         const bool shards_something = shards > 1 || plan_.cp > 1;
         const bool is_sharded = shards_something || reshard != "default";
         plan_.optimizer = is_sharded ? models::OptimizerSharding::kFsdp : models::OptimizerSharding::kReplicated;
+        plan_.overlap_dp = is_sharded;  // FSDP2 gathers ahead
         if (is_sharded) {
             plan_.shard_replicas = replicas;
             plan_.reshard_after_forward = reshard == "always" || (reshard == "default" && plan_.pp == 1);

@@ -79,6 +79,8 @@ void check_grid(Findings& found, const models::Workload& w, const models::Plan& 
     check_expert_grid(found, w, p);
     found.add(p.recompute.shared_experts && p.etp != p.tp, OpKind::kSharedExpert,
               "shared experts recomputed by themselves are not bound with etp other than tp");
+    found.add(p.recompute.alternate_products, OpKind::kQkvProjection,
+              "recomputing every second product (alternate_products) is not bound");
     found.add(std::ranges::find(p.stage_layers, 0) != p.stage_layers.end(), OpKind::kAttention,
               "a stage without layers is not bound");
     const auto divides = [&](int number, OpKind kind, const std::string& name) {

@@ -43,23 +43,24 @@ void BlockWalk::dispatch_step() {
     }
     const std::uint64_t bytes = rows() * s_.h * s_.a;
     keep(kept, rows() * kNumber);
-    sorts(s_) ? tally_.make(arrived_, label_of(kept), bytes) : keep_for_weights(kept, bytes);
+    sorts(s_) ? tally_.make(arrived_, label_of(kept), bytes) : keep_for_weights(kept, rows() * s_.h * s_.operand);
     tally_.release(leaving_);
 }
 
 void BlockWalk::compute_step() {
     const bool kept = keeps_experts();
-    const std::uint64_t r = rows(), row = r * s_.h * s_.a, inner = r * s_.expert_inner * s_.a;
+    const std::uint64_t r = rows(), row = r * s_.h * s_.a, inner = r * s_.expert_inner * s_.a,
+                        operand = r * s_.h * s_.operand;
     keep(kept, s_.gates * inner);
-    keep_for_weights(kept && !redone().activation, inner);
+    keep_for_weights(kept && !redone().activation, r * s_.expert_inner * s_.operand);
     if (!s_.all_to_all) {
-        keep_for_weights(kept, row);
+        keep_for_weights(kept, operand);
         return keep(kept, row);
     }
     keep_for_weights(kept, (s_.local_experts + 1) * kNumber);
     work(leaving_, row);
     if (sorts(s_)) {
-        keep_for_weights(kept, row);
+        keep_for_weights(kept, operand);
         keep(kept, r * kRowNumber);
         tally_.make_for_now(kWorkspace, row);
         tally_.release(arrived_);
@@ -145,7 +146,7 @@ void BlockWalk::compute_gradient() {
 void BlockWalk::shared_step() {
     const bool kept = keeps_experts() && !redone().shared_experts;
     keep(kept, s_.t * s_.gates * s_.shared_inner * s_.a);
-    keep_for_weights(kept, s_.t * s_.shared_inner * s_.a);
+    keep_for_weights(kept, s_.t * s_.shared_inner * s_.operand);
     work(shared_, s_.t * s_.h * s_.a);
     if (recomputes()) {
         return tally_.release(shared_);

@@ -88,6 +88,7 @@ MemorySizes memory_sizes(const models::Workload& w, const models::Plan& plan, co
     s.ts = plan.sequence_parallel ? s.slice : s.t;
     s.cp = whole(plan.cp);
     s.a = whole(plan.weight_bytes);
+    s.operand = plan.fp8 != models::Fp8::kNone && plan.offload_layers == 0 ? 1 : s.a;
     s.h = whole(w.hidden_size);
     s.gates = whole(w.gates());
     s.inner = divided(whole(w.intermediate_size), plan.tp);

@@ -22,6 +22,8 @@ struct MemorySizes {
     std::uint64_t gathered = 0;   ///< T: ep * t_routed, or those of them that have experts here (gathered_tokens)
     std::uint64_t sequence = 0;   ///< S
     std::uint64_t a = 2;          ///< bytes of an activation
+    std::uint64_t operand = 2;    ///< of an element that weight gradients read: 1 with fp8, else a; a, too, with
+                                  ///< activations in host memory, whose copies are of a
     std::uint64_t h = 0, heads = 0;
     std::uint64_t query = 0, key_value = 0, value = 0;  ///< widths; query and key_value as projected
     std::uint64_t attended = 0;    ///< of keys and values that a rank attends to at a time, over its t tokens: those of

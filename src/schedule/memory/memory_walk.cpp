@@ -190,7 +190,8 @@ void BlockWalk::norm_step() {
     const bool weights_read_it = !mixture() || s_.shared_inner > 0;
     const std::uint64_t bytes = s_.ts * s_.h * s_.a;
     if (!gradient()) {
-        return weights_read_it ? keep_for_weights(!redone().norm, bytes) : keep(!redone().norm, bytes);
+        return weights_read_it ? keep_for_weights(!redone().norm, s_.ts * s_.h * s_.operand)
+                               : keep(!redone().norm, bytes);
     }
     tally_.replace(x_, kWorkspace, bytes);
     tally_.release(sublayer().rest);
@@ -265,7 +266,7 @@ void BlockWalk::dense_step(const Operation& op) {
                 return keep_for_weights(false, rows() * s_.expert_inner * s_.a);
             }
             const bool kept = keeps_experts() && !redone().activation;
-            keep_for_weights(kept, s_.t * s_.inner * s_.a);
+            keep_for_weights(kept, s_.t * s_.inner * s_.operand);
             return keep(kept, s_.keeps_activation ? s_.t * s_.inner * s_.a : 0);
         }
         default: return end_sublayer(s_.t * s_.h);

@@ -89,6 +89,16 @@ TEST(ProgramFlop, of_300_random_plans_is_tokens_times_the_closed_form_of_their_w
     }
 }
 
+TEST(ProgramFlop, every_second_product_again_is_its_share_of_the_closed_form) {
+    for (const auto& [plan_name, workload_name] : shipped()) {
+        const models::Workload model = workload(workload_name);
+        models::Plan again = plan(plan_name);
+        again.recompute = {.norm = true, .activation = true, .alternate_products = true};
+        again.recompute_layers = 0;
+        expect_closed_form({model, resolve_plan(again, model, 0), stack("optimus")}, plan_name);
+    }
+}
+
 TEST(ProgramFlop, recomputing_norms_alone_adds_no_flop_and_the_two_other_kinds_add_up) {
     for (const auto& [plan_name, workload_name] : shipped()) {
         const models::Workload model = workload(workload_name);

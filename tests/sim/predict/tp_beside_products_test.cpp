@@ -53,8 +53,8 @@ TEST(TpBesideProducts, communication_shorter_than_its_products_is_hidden_but_for
     const double without = exposed_s(plain), with = exposed_s(beside(plain));
     EXPECT_GT(without, 0);
     EXPECT_LT(with, 0.35 * without);  // embedding, head and the last scatter of a pass have no product beside them
-    // Ten times the bandwidth: a tenth of what is left.
-    EXPECT_NEAR(exposed_s(with_links(beside(plain), 10)), 0.1 * with, 0.03 * with);
+    // Ten times the bandwidth: a tenth of what is left, or less where a product now hides it.
+    EXPECT_LT(exposed_s(with_links(beside(plain), 10)), 0.13 * with);
 }
 
 /// max(product, communication): links so slow that communication is everything hide the products instead.

@@ -135,8 +135,6 @@ int shard_replicas_of(const PublishedRun& run, int data_parallel, std::vector<st
     return data_parallel / run.gpus_per_node;
 }
 
-bool has_fp8(const PublishedRun& run) { return has(run.precision, "FP8") || has(run.precision, "fp8"); }
-
 bool is_recompute_unstated(const PublishedRun& run) {
     const std::string_view said = run.plan.recompute;
     return said.empty() || said.starts_with("see ") || said.starts_with("not stated");
@@ -312,9 +310,9 @@ std::vector<int> micro_batch_sizes(const PublishedRun& run, const RunNames::Fram
 }
 
 /// Nothing recomputed, parts, layers: of runs that do not say, and whose framework runs without where it can. Not with
-/// fp8, whose saved operands are smaller than plan.fp8 has them.
+/// fp8, whose memory is predicted too large to tell: recipes that recompute nothing would not fit.
 std::vector<std::string> recompute_words(const PublishedRun& run, const RunNames::Framework& framework) {
-    const bool is_open = is_recompute_unstated(run) && framework.recompute_unstated == "none" && !has_fp8(run);
+    const bool is_open = is_recompute_unstated(run) && framework.recompute_unstated == "none" && fp8_of(run) == "none";
     return is_open ? std::vector<std::string>{"none", "selective", "full"}
                    : std::vector<std::string>{run.plan.recompute};
 }

@@ -39,7 +39,11 @@ std::optional<PublishedSpread> find_spread(const std::vector<PublishedSpread>& s
         const auto found = std::ranges::find_if(
             spreads, [&](const PublishedSpread& one) { return one.stack == *s && one.machine == *m; });
         if (found != spreads.end()) {
-            return *found;
+            PublishedSpread spread = *found;
+            if (s->empty() && m->empty()) {  // nothing is known of it: no group is a better guide than the widest
+                spread.sigma = std::ranges::max_element(spreads, {}, &PublishedSpread::sigma)->sigma;
+            }
+            return spread;
         }
     }
     return std::nullopt;

@@ -13,13 +13,13 @@ const char* spread_scope(const models::PublishedSpread& spread) {
 std::string spread_runs(const models::PublishedSpread& spread) {
     const std::string runs = counted(spread.runs, "published run");
     if (spread.stack.empty() && spread.machine.empty()) {
-        return "all " + runs + " (too few have this stack or this machine)";
+        return "all " + runs + " (too few sources, or none, have this stack or this machine: the widest spread of any)";
     }
     if (spread.stack.empty()) {
-        return runs + " on " + spread.machine + " (too few have this stack)";
+        return runs + " on " + spread.machine + " (too few sources have this stack)";
     }
     return runs + " with stack " + spread.stack +
-           (spread.machine.empty() ? " (too few are on this machine)" : " on " + spread.machine);
+           (spread.machine.empty() ? " (too few sources are on this machine)" : " on " + spread.machine);
 }
 
 std::string spread_words(const predict::Prediction& p) {

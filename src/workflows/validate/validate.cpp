@@ -116,6 +116,9 @@ class Validation {
         one.predicted_s = prediction.step_time_s;
         one.constants_s = prediction.step_time_interval_s;
         one.losses = prediction.losses;
+        if (!prediction.memory.fits) {
+            one.notes.push_back("predicted not to fit: recomputation or memory differs from the run's");
+        }
         one.predicted_memory_bytes = static_cast<double>(prediction.memory.peak_bytes);
     }
 

@@ -49,6 +49,7 @@ PublishedRun::Model model_of(const JsonValue& v) {
     model.heads = count_of(v, "heads");
     model.kv_heads = count_of(v, "kv_heads", model.heads);
     model.head_size = count_of(v, "head_dim", model.heads > 0 ? model.hidden / model.heads : 0);
+    model.has_head_size = member(v, "head_dim").has_value();
     model.ffn = count_of(v, "ffn");
     model.vocab = required_count(v, "vocab");
     model.sequence = required_count(v, "seq");

@@ -21,7 +21,7 @@ bool has(std::string_view text, std::string_view part) { return text.find(part) 
 
 bool is_swiglu(const PublishedRun::Model& m) {
     constexpr int kPlain = 4;
-    return m.activation == "swiglu" || (m.activation.empty() && (m.ffn != kPlain * m.hidden || m.experts > 0));
+    return has(m.activation, "glu") || (m.activation.empty() && (m.ffn != kPlain * m.hidden || m.experts > 0));
 }
 
 void write_attention(JsonWriter& json, const PublishedRun::Model& m) {
@@ -87,9 +87,14 @@ std::string workload_of(const PublishedRun& run, std::vector<std::string>& notes
     if (m.heads < 1) {
         refuse(run, "no number of attention heads", "model.heads");
     }
+    if (m.head_size * m.heads != m.hidden && !m.has_head_size && m.attention != "MLA") {
+        notes.push_back("hidden is no multiple of heads: heads of " + std::to_string(m.head_size) + " are assumed");
+    }
     const bool swiglu = is_swiglu(m);
     if (m.activation.empty()) {
         notes.push_back(swiglu ? "SwiGLU is assumed" : "GELU is assumed");
+    } else if (m.activation != "swiglu" && m.activation != "gelu") {
+        notes.push_back(m.activation + (swiglu ? " is taken as SwiGLU" : " is taken as GELU"));
     }
     std::ostringstream out;
     {

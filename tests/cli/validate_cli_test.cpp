@@ -36,6 +36,14 @@ constexpr const char* kCases = R"([
   "model": {"layers": 1, "hidden": 8, "heads": 1, "ffn": 8, "vocab": 8, "seq": 8}, "plan": {"global_batch": 8},
   "measured": {}}])";
 
+TEST_F(ValidateCli, a_setting_that_no_file_takes_is_an_error_and_no_case_that_is_not_mapped) {
+    for (const std::string setting : {"stack.nosuch=1", "machine.tile.hbm_capacity=banana"}) {
+        const Outcome found = run("validate --cases " + file_with(kCases) + " --set " + setting);
+        EXPECT_EQ(found.exit_code, 2) << setting;
+        EXPECT_NE(found.error.find(setting.substr(setting.find('.') + 1, 4)), std::string::npos) << found.error;
+    }
+}
+
 TEST_F(ValidateCli, a_case_is_predicted_as_its_inputs_are) {
     const Outcome found = run("validate --cases " + file_with(kCases) + " --json");
     ASSERT_EQ(found.exit_code, 0) << found.error;
@@ -104,7 +112,7 @@ TEST_F(ValidateCli, spreads_are_written_to_a_file) {
     EXPECT_EQ(models::find_spread(spreads, "megatron-core", "dgx-h100")->machine, "dgx-h100");
 }
 
-/// Without a fitted constant the error is that of the same case with --set: torchtitan on Aurora has two.
+/// Without a fitted constant the error is that of the same case with --set: torchtitan on Aurora has three.
 TEST_F(ValidateCli, a_report_says_what_fitted_constants_are_worth) {
     const std::string cases = R"([{"id": "t", "source": "made up", "machine": "Aurora", "gpus": 24, "precision": "bf16",
         "hardware": {"gpu": "Intel Data Center GPU Max 1550 tile", "gpus_per_node": 12}, "framework": "TorchTitan + ezpz",
@@ -115,7 +123,7 @@ TEST_F(ValidateCli, a_report_says_what_fitted_constants_are_worth) {
     ASSERT_EQ(found.exit_code, 0) << found.error;
     const JsonDocument document = JsonDocument::load(folder + "/validation.json");
     const std::vector<JsonValue> ablations = document.root().at("ablations").elements();
-    ASSERT_EQ(ablations.size(), 2U);
+    ASSERT_EQ(ablations.size(), 3U);
     for (const JsonValue& one : ablations) {
         EXPECT_EQ(one.at("stack").as_string(), "torchtitan");
         EXPECT_EQ(one.at("n").as_integer(0, 9), 1);

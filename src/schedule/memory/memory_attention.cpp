@@ -12,7 +12,11 @@ constexpr auto kWorkspace = MemoryLabel::kWorkspace;
 void BlockWalk::attention_step(const Operation& op) {
     const bool kept = !redone().attention;
     switch (op.kind) {
-        case OpKind::kQkvProjection: return keep(kept, s_.t * (s_.query + s_.key_value) * s_.a);
+        case OpKind::kQkvProjection: {
+            const std::uint64_t keys = redone().alternate_products ? s_.key_value / 2 : 0;
+            const bool again = recomputes() && keys > 0;  // of them the keys alone
+            return keep(kept, s_.t * (again ? keys : s_.query + s_.key_value - keys) * s_.a);
+        }
         case OpKind::kQkNormSums: sums_made_ = true; return keep(kept, s_.t * 2 * kReal);
         case OpKind::kQkNorm:
             keep(kept, sums_made_ ? 0 : s_.t * 2 * kReal);

@@ -260,7 +260,11 @@ void BlockWalk::begin_sublayer() {
 
 void BlockWalk::dense_step(const Operation& op) {
     switch (op.kind) {
-        case OpKind::kGateUpProjection: return keep(keeps_experts(), s_.t * s_.gates * s_.inner * s_.a);
+        case OpKind::kGateUpProjection: {
+            const std::uint64_t again = redone().alternate_products ? 1 : 0;  // of the projections up
+            const std::uint64_t made = recomputes() && again > 0 ? again : s_.gates - again;
+            return keep(keeps_experts(), s_.t * made * s_.inner * s_.a);
+        }
         case OpKind::kActivation: {
             if (mixture()) {  // of the routed experts, made again by itself
                 return keep_for_weights(false, rows() * s_.expert_inner * s_.a);

@@ -6,7 +6,7 @@ namespace {
 
 bool runs_beside_products(const BlockBuilder& b) {
     const Shapes& s = b.shapes();
-    return s.stack.tp_beside_products && s.plan.overlap_tp;
+    return s.stack.tp_beside_products && s.plan.overlap_tp && s.plan.sequence_parallel;
 }
 
 }  // namespace

@@ -20,6 +20,8 @@
 #include "launch/input_files.hpp"
 #include "launch/progress_line.hpp"
 #include "models/inputs.hpp"
+#include "models/machine.hpp"
+#include "models/stack.hpp"
 #include "sim/predict/memory_report.hpp"
 #include "sim/predict/predict.hpp"
 
@@ -73,6 +75,26 @@ class Validation {
         return predict::predict(inputs, options).prediction.step_time_s;
     }
 
+    /// Loads the machine and the stack of every run with their settings: what is wrong with files or --set is an error,
+    /// not a case that cannot be mapped.
+    void check_files(const std::vector<evaluate::PublishedRun>& runs) const {
+        std::set<std::pair<const evaluate::RunNames::Hardware*, const evaluate::RunNames::Framework*>> done;
+        for (const evaluate::PublishedRun& run : runs) {
+            const auto* const hardware = hardware_of(names_, run);
+            const auto* const framework = framework_of(names_, run);
+            if (hardware == nullptr || framework == nullptr || !done.insert({hardware, framework}).second) {
+                continue;
+            }
+            for (const bool is_compiled : {false, true}) {
+                const std::vector<std::string> settings = settings_of(*hardware, *framework, is_compiled);
+                static_cast<void>(models::load_machine(
+                    launch::load_document("machine", place_of(hardware->machine, request_.machines), settings)));
+                static_cast<void>(models::load_stack(
+                    launch::load_document("stack", place_of(framework->stack, request_.stacks), settings)));
+            }
+        }
+    }
+
     [[nodiscard]] evaluate::ValidatedRun validated(evaluate::PublishedRun run) const {
         evaluate::ValidatedRun one;
         one.run = std::move(run);
@@ -122,7 +144,7 @@ class Validation {
         one.predicted_memory_bytes = static_cast<double>(prediction.memory.peak_bytes);
     }
 
-    /// Of what the run leaves open, what is predicted to be fastest of all that fits; where nothing fits, the first.
+    /// Of what the run leaves open, what is predicted to be fastest of all that fits; where nothing fits, the least.
     /// The run then has it, with a note.
     [[nodiscard]] models::Inputs fastest_inputs(evaluate::ValidatedRun& one,
                                                 const evaluate::RunNames::Hardware& hardware,
@@ -133,7 +155,9 @@ class Validation {
         evaluate::ValidatedRun chosen;
         std::optional<models::Inputs> best;
         std::optional<InputError> refused;
-        Picoseconds best_step = std::numeric_limits<Picoseconds>::max();
+        constexpr Picoseconds kNone = std::numeric_limits<Picoseconds>::max();
+        Picoseconds best_step = kNone;
+        double least_bytes = std::numeric_limits<double>::max();
         for (const evaluate::PublishedRun& choice : choices) {
             evaluate::ValidatedRun attempt = one;
             attempt.run = choice;
@@ -146,9 +170,12 @@ class Validation {
                     break;
                 }
                 const predict::SimulatedStep step = predict::simulate_step(inputs, options, false);
-                const bool is_better = predict::memory_report(inputs, step).fits && step.step < best_step;
-                if (is_better || !best) {
-                    best_step = is_better ? step.step : best_step;
+                const predict::MemoryReport memory = predict::memory_report(inputs, step);
+                const bool is_better =
+                    memory.fits ? step.step < best_step : best_step == kNone && memory.peak_bytes < least_bytes;
+                if (is_better) {
+                    best_step = memory.fits ? step.step : best_step;
+                    least_bytes = memory.peak_bytes;
                     best = std::move(inputs);
                     chosen = std::move(attempt);
                 }
@@ -163,6 +190,18 @@ class Validation {
         return std::move(*best);
     }
 
+    [[nodiscard]] std::vector<std::string> settings_of(const evaluate::RunNames::Hardware& hardware,
+                                                       const evaluate::RunNames::Framework& framework,
+                                                       bool is_compiled) const {
+        std::vector<std::string> settings = hardware.set;
+        settings.insert(settings.end(), framework.set.begin(), framework.set.end());
+        if (is_compiled) {
+            settings.insert(settings.end(), framework.set_compiled.begin(), framework.set_compiled.end());
+        }
+        settings.insert(settings.end(), request_.overrides.begin(), request_.overrides.end());
+        return settings;
+    }
+
     /// Fills in what the case is as files: texts, settings, notes.
     [[nodiscard]] models::Inputs inputs_of(evaluate::ValidatedRun& one, const evaluate::RunNames::Hardware& hardware,
                                            const evaluate::RunNames::Framework& framework,
@@ -170,12 +209,7 @@ class Validation {
         const bool has_files = !one.run.workload_file.empty();
         evaluate::RunInputTexts texts = has_files ? evaluate::RunInputTexts{} : run_inputs(one.run, framework);
         one.notes = std::move(texts.notes);
-        std::vector<std::string> settings = hardware.set;
-        settings.insert(settings.end(), framework.set.begin(), framework.set.end());
-        if (one.run.plan.is_compiled) {
-            settings.insert(settings.end(), framework.set_compiled.begin(), framework.set_compiled.end());
-        }
-        settings.insert(settings.end(), request_.overrides.begin(), request_.overrides.end());
+        std::vector<std::string> settings = settings_of(hardware, framework, one.run.plan.is_compiled);
         settings.insert(settings.end(), more.begin(), more.end());
         JsonDocument plan = has_files ? launch::load_document("plan", one.run.plan_file, {})
                                       : JsonDocument::parse(texts.plan, one.run.id + " (plan)");
@@ -277,6 +311,7 @@ ValidatedRuns validate(const ValidateRequest& request) {
     if (runs.empty()) {
         throw InputError("--cases", "found no case; expected files of published runs");
     }
+    validation.check_files(runs);
     launch::ProgressLine progress("cases predicted");
     all.runs.resize(runs.size());
     std::mutex mutex;

@@ -14,20 +14,19 @@ struct RunInputTexts {
     std::vector<std::string> notes;  ///< what was taken where the case does not say
 };
 
-/// Throws InputError, which names the case and what of it cannot be said: "without a number of attention heads",
-/// "global batch 63 is no multiple of …".
-///
-/// Where a case does not say: activation GELU where the inner width is four times the hidden size, else SwiGLU;
-/// GELU comes with layer norms, biases, learned positions (not with ALiBi) and tied embeddings; etp 1 with ep above 1;
-/// micro-batches of 1; ranks as Megatron orders them (tp, cp, ep, dp, pp); fp16 is as fast as bf16.
-/// `overlap` are the framework's streams, as far as the run has them.
-
 /// The run with each way of what it leaves open: micro-batches of 1, 2, 4 and 8 sequences, as far as they divide what a
 /// data-parallel rank has of a batch (or as many as stages, where that is the framework's default), each with nothing,
 /// parts or layers recomputed. Who publishes a rate has looked for the fastest that fits. One, where nothing is open.
 [[nodiscard]] std::vector<PublishedRun> open_choices(const PublishedRun& run, const RunNames::Framework& framework);
 /// What the choice has that the run does not say.
 [[nodiscard]] std::vector<std::string> notes_of_choice(const PublishedRun& run, const PublishedRun& choice);
+/// Throws InputError, which names the case and what of it cannot be said: "without a number of attention heads",
+/// "global batch 63 is no multiple of …".
+///
+/// Where a case does not say: activation GELU where the inner width is four times the hidden size, else SwiGLU;
+/// GELU comes with layer norms, biases, learned positions (not with ALiBi) and tied embeddings; etp 1 with ep above 1;
+/// ranks as Megatron orders them (tp, cp, ep, dp, pp); fp16 is as fast as bf16.
+/// `overlap` are the framework's streams, as far as the run has them.
 [[nodiscard]] RunInputTexts run_inputs(const PublishedRun& run, const RunNames::Framework& framework);
 
 }  // namespace auspex::evaluate

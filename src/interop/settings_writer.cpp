@@ -27,8 +27,8 @@ void SettingsWriter::refuse(const char* field, const std::string& found, const s
     throw InputError(plan_.file + ": $." + field, "found " + found + "; expected " + expected + " with " + framework_);
 }
 
-void SettingsWriter::require_no_overlap(const std::string& why) const {
-    for (const auto& [is_asked, word] : {std::pair(plan_.overlap_dp, "\"dp\""),
+void SettingsWriter::require_no_overlap(const std::string& why, bool may_dp) const {
+    for (const auto& [is_asked, word] : {std::pair(plan_.overlap_dp && !may_dp, "\"dp\""),
                                          {plan_.overlap_tp, "\"tp\""},
                                          {plan_.overlap_ep, "\"ep\""},
                                          {plan_.overlap_pp, "\"pp\""}}) {

@@ -71,8 +71,8 @@ class SettingsWriter {
     void require_one_gathered_ahead() const {
         require(plan_.prefetch == 1, "prefetch", std::to_string(plan_.prefetch), "1");
     }
-    /// Refuses every word of plan.overlap.
-    void require_no_overlap(const std::string& why) const;
+    /// Refuses every word of plan.overlap, but "dp" where `may_dp`.
+    void require_no_overlap(const std::string& why, bool may_dp = false) const;
     /// Refuses rank_order unless it comes to `slowest_first`, axes of one rank aside.
     void require_order(const std::array<models::Axis, 4>& slowest_first) const;
 

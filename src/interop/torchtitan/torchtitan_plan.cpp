@@ -50,24 +50,13 @@ class Writer {
         write_pipeline();
         write_batch();
         write_experts();
-        refuse_overlap();
+        // FSDP2 gathers the next unit beside the one that runs, whatever is set.
+        out_.require_no_overlap("it has no setting for what overlaps, which the stack file says",
+                                plan_.optimizer == models::OptimizerSharding::kFsdp);
         return out_.take();
     }
 
  private:
-    /// FSDP2 gathers the next unit beside the one that runs, whatever is set: "dp" with fsdp needs no word.
-    void refuse_overlap() const {
-        const bool is_fsdp = plan_.optimizer == models::OptimizerSharding::kFsdp;
-        for (const auto& [is_asked, word] : {std::pair(plan_.overlap_dp && !is_fsdp, "\"dp\""),
-                                             {plan_.overlap_tp, "\"tp\""},
-                                             {plan_.overlap_ep, "\"ep\""},
-                                             {plan_.overlap_pp, "\"pp\""}}) {
-            out_.require(!is_asked, "overlap", word,
-                         "no such word (--set 'plan.overlap=[]'): it has no setting for what overlaps, which the stack "
-                         "file says,");
-        }
-    }
-
     void refuse_of_model(bool has, const std::string& field, const std::string& expected) const {
         if (has) {
             throw InputError(workload_.file + ": $." + field,

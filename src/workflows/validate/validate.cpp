@@ -129,11 +129,10 @@ class Validation {
         one.why = reason_of(names_, run);
         predict::PredictOptions options;
         options.tiles = run.gpus;
+        const bool is_recompute_assumed = run.workload_file.empty() && is_recompute_unstated(run);
         const models::Inputs inputs = fastest_inputs(one, *hardware, *framework, options);
         one.traits = evaluate::traits_of(inputs, run.gpus);
-        one.traits.is_recompute_assumed = std::ranges::any_of(one.notes, [](const std::string& note) {
-            return note.starts_with("recompute ") && note.ends_with(" is assumed");
-        });
+        one.traits.is_recompute_assumed = is_recompute_assumed;
         const predict::Prediction prediction = predict::predict(inputs, options).prediction;
         one.predicted_s = prediction.step_time_s;
         one.constants_s = prediction.step_time_interval_s;

@@ -11,6 +11,11 @@
 #include "base/json_writer.hpp"
 
 namespace auspex::evaluate {
+
+bool is_recompute_unstated(const PublishedRun& run) {
+    const std::string_view said = run.plan.recompute;
+    return said.empty() || said.starts_with("see ") || said.starts_with("not stated");
+}
 namespace {
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
@@ -138,11 +143,6 @@ int shard_replicas_of(const PublishedRun& run, int data_parallel, std::vector<st
     }
     notes.emplace_back("hpZ is taken as sharding in each node");
     return data_parallel / run.gpus_per_node;
-}
-
-bool is_recompute_unstated(const PublishedRun& run) {
-    const std::string_view said = run.plan.recompute;
-    return said.empty() || said.starts_with("see ") || said.starts_with("not stated");
 }
 
 std::vector<std::string> recompute_of(const PublishedRun& run, const RunNames::Framework& framework,

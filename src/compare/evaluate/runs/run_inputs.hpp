@@ -14,6 +14,8 @@ struct RunInputTexts {
     std::vector<std::string> notes;  ///< what was taken where the case does not say
 };
 
+/// The case does not say what was recomputed.
+[[nodiscard]] bool is_recompute_unstated(const PublishedRun& run);
 /// The run with each way of what it leaves open: micro-batches of 1, 2, 4 and 8 sequences, as far as they divide what a
 /// data-parallel rank has of a batch (or as many as stages, where that is the framework's default), each with nothing,
 /// parts or layers recomputed. Who publishes a rate has looked for the fastest that fits. One, where nothing is open.

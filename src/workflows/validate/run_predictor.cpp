@@ -1,0 +1,189 @@
+/// @file Names to files, cases to inputs, inputs to predictions.
+#include "workflows/validate/run_predictor.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "compare/evaluate/runs/run_inputs.hpp"
+#include "launch/input_files.hpp"
+#include "sim/predict/memory_report.hpp"
+#include "sim/predict/predict.hpp"
+
+namespace auspex::workflows {
+
+std::string place_of(const std::string& name, const std::string& folder) {
+    return folder.empty() ? name : folder + "/" + name + ".json";
+}
+
+RunPredictor::RunPredictor(const evaluate::RunNames& names, const std::string& machines, const std::string& stacks,
+                           const std::vector<std::string>& overrides)
+    : names_(names), machines_(machines), stacks_(stacks), overrides_(overrides) {
+    launch::require_roles(overrides, {"machine", "stack"});
+}
+
+double RunPredictor::step_with(const evaluate::ValidatedRun& one, const std::string& setting) const {
+    evaluate::ValidatedRun again = one;
+    const models::Inputs inputs =
+        inputs_of(again, *hardware_of(names_, one.run), *framework_of(names_, one.run), {setting});
+    predict::PredictOptions options;
+    options.tiles = one.run.gpus;
+    options.sensitivity = false;
+    return predict::predict(inputs, options).prediction.step_time_s;
+}
+
+void RunPredictor::check_files(const std::vector<evaluate::PublishedRun>& runs) const {
+    std::set<std::pair<const evaluate::RunNames::Hardware*, const evaluate::RunNames::Framework*>> done;
+    for (const evaluate::PublishedRun& run : runs) {
+        const auto* const hardware = hardware_of(names_, run);
+        const auto* const framework = framework_of(names_, run);
+        if (hardware == nullptr || framework == nullptr || !done.insert({hardware, framework}).second) {
+            continue;
+        }
+        for (const bool is_compiled : {false, true}) {
+            const std::vector<std::string> settings = settings_of(*hardware, *framework, is_compiled);
+            static_cast<void>(models::load_machine(
+                launch::load_document("machine", place_of(hardware->machine, machines_), settings)));
+            static_cast<void>(
+                models::load_stack(launch::load_document("stack", place_of(framework->stack, stacks_), settings)));
+        }
+    }
+}
+
+evaluate::ValidatedRun RunPredictor::validated(evaluate::PublishedRun run) const {
+    evaluate::ValidatedRun one;
+    one.run = std::move(run);
+    try {
+        predict_run(one);
+    } catch (const InputError& error) {
+        one.why_unmapped = error.what();
+    }
+    return one;
+}
+
+void RunPredictor::predict_run(evaluate::ValidatedRun& one) const {
+    const evaluate::PublishedRun& run = one.run;
+    const evaluate::RunNames::Hardware* const hardware = hardware_of(names_, run);
+    const evaluate::RunNames::Framework* const framework = framework_of(names_, run);
+    if (hardware == nullptr || framework == nullptr) {
+        throw InputError(run.id, hardware == nullptr
+                                     ? "found GPU \"" + run.gpu + "\", which no machine here has"
+                                     : "found framework \"" + run.framework + "\", which no stack here is");
+    }
+    one.machine = hardware->machine;
+    one.stack = framework->stack;
+    const std::optional<evaluate::MeasuredStep> measured = measured_step(run);
+    if (!measured) {
+        throw InputError(run.id, "found no time of a step, and FLOP that are counted in a way that is not known: \"" +
+                                     run.flop_convention + "\"");
+    }
+    one.measured = *measured;
+    one.is_fitted = is_fitted(names_, run);
+    one.why = reason_of(names_, run);
+    predict::PredictOptions options;
+    options.tiles = run.gpus;
+    const bool is_recompute_assumed = run.workload_file.empty() && is_recompute_unstated(run);
+    const models::Inputs inputs = fastest_inputs(one, *hardware, *framework, options);
+    one.traits = evaluate::traits_of(inputs, run.gpus);
+    one.traits.is_recompute_assumed = is_recompute_assumed;
+    const predict::Prediction prediction = predict::predict(inputs, options).prediction;
+    one.predicted_s = prediction.step_time_s;
+    one.constants_s = prediction.step_time_interval_s;
+    one.losses = prediction.losses;
+    if (!prediction.memory.fits) {
+        one.notes.push_back("predicted not to fit: recomputation or memory differs from the run's");
+    }
+    one.predicted_memory_bytes = static_cast<double>(prediction.memory.peak_bytes);
+}
+
+models::Inputs RunPredictor::fastest_inputs(evaluate::ValidatedRun& one, const evaluate::RunNames::Hardware& hardware,
+                                            const evaluate::RunNames::Framework& framework,
+                                            const predict::PredictOptions& options) const {
+    const std::vector<evaluate::PublishedRun> choices = evaluate::open_choices(one.run, framework);
+    const evaluate::PublishedRun run = one.run;
+    evaluate::ValidatedRun chosen;
+    std::optional<models::Inputs> best;
+    std::optional<InputError> refused;
+    constexpr Picoseconds kNone = std::numeric_limits<Picoseconds>::max();
+    Picoseconds best_step = kNone;
+    double least_bytes = std::numeric_limits<double>::max();
+    for (const evaluate::PublishedRun& choice : choices) {
+        evaluate::ValidatedRun attempt = one;
+        attempt.run = choice;
+        try {
+            models::Inputs inputs = inputs_of(attempt, hardware, framework, {});
+            std::ranges::move(evaluate::notes_of_choice(run, choice), std::back_inserter(attempt.notes));
+            if (choices.size() == 1) {
+                chosen = std::move(attempt);
+                best = std::move(inputs);
+                break;
+            }
+            const predict::SimulatedStep step = predict::simulate_step(inputs, options, false);
+            const predict::MemoryReport memory = predict::memory_report(inputs, step);
+            const bool is_better =
+                memory.fits ? step.step < best_step : best_step == kNone && memory.peak_bytes < least_bytes;
+            if (is_better) {
+                best_step = memory.fits ? step.step : best_step;
+                least_bytes = memory.peak_bytes;
+                best = std::move(inputs);
+                chosen = std::move(attempt);
+            }
+        } catch (const InputError& error) {
+            refused = error;  // no plan has such micro-batches
+        }
+    }
+    if (!best) {
+        throw refused.value();
+    }
+    one = std::move(chosen);
+    return std::move(*best);
+}
+
+std::vector<std::string> RunPredictor::settings_of(const evaluate::RunNames::Hardware& hardware,
+                                                   const evaluate::RunNames::Framework& framework,
+                                                   bool is_compiled) const {
+    std::vector<std::string> settings = hardware.set;
+    settings.insert(settings.end(), framework.set.begin(), framework.set.end());
+    if (is_compiled) {
+        settings.insert(settings.end(), framework.set_compiled.begin(), framework.set_compiled.end());
+    }
+    settings.insert(settings.end(), overrides_.begin(), overrides_.end());
+    return settings;
+}
+
+models::Inputs RunPredictor::inputs_of(evaluate::ValidatedRun& one, const evaluate::RunNames::Hardware& hardware,
+                                       const evaluate::RunNames::Framework& framework,
+                                       const std::vector<std::string>& more) const {
+    const bool has_files = !one.run.workload_file.empty();
+    evaluate::RunInputTexts texts = has_files ? evaluate::RunInputTexts{} : run_inputs(one.run, framework);
+    one.notes = std::move(texts.notes);
+    std::vector<std::string> settings = settings_of(hardware, framework, one.run.plan.is_compiled);
+    settings.insert(settings.end(), more.begin(), more.end());
+    JsonDocument plan = has_files ? launch::load_document("plan", one.run.plan_file, {})
+                                  : JsonDocument::parse(texts.plan, one.run.id + " (plan)");
+    for (const std::string& text : settings) {
+        if (const launch::Override parts = launch::split_override(text); parts.role == "plan") {
+            plan.set(parts.path, parts.value);
+        } else {
+            one.settings.push_back(text);
+        }
+    }
+    JsonDocument workload = has_files ? launch::load_document("workload", one.run.workload_file, {})
+                                      : JsonDocument::parse(texts.workload, one.run.id + " (workload)");
+    one.workload = workload.indented(), one.plan = plan.indented();
+    models::Inputs inputs =
+        models::load_inputs(launch::load_document("machine", place_of(hardware.machine, machines_), settings),
+                            launch::load_document("stack", place_of(framework.stack, stacks_), settings),
+                            std::move(workload), std::move(plan));
+    if (has_files) {
+        inputs.plan.dp = 0;  // it follows from the tiles
+    }
+    return inputs;
+}
+
+}  // namespace auspex::workflows

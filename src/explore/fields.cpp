@@ -183,6 +183,9 @@ void write_others(JsonWriter& json, const models::Inputs& inputs) {
     OtherFields(json, "machine", inputs.machine.constants).write(inputs.machine_document.root());
     OtherFields of_stack(json, "stack", inputs.stack.constants);
     of_stack.write_choice(inputs.stack_document.root().at("transport").at("use"), inputs.stack.transport_names);
+    if (const auto releases = inputs.stack_document.root().find("releases")) {
+        of_stack.write_choice(releases->at("use"), inputs.stack.releases);
+    }
     of_stack.write(inputs.stack_document.root());
     OtherFields(json, "workload", {}).write(inputs.workload_document.root());
     json.end_array();

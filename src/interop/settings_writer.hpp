@@ -39,6 +39,8 @@ class SettingsWriter {
     }
     /// Refuses what no framework here has words for: post_validation.
     void require_validation() const { require(!plan_.post_validation, "post_validation", "true", "false"); }
+    /// Refuses optimizer states that are not in fp32.
+    void require_plain_states() const { require(!plan_.bf16_states, "optimizer_states", "\"bf16\"", "\"fp32\""); }
     /// Refuses activations in host memory.
     void require_kept_on_device() const {
         require(plan_.offload_layers == 0, "offload_layers", std::to_string(plan_.offload_layers), "0");

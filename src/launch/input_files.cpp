@@ -13,6 +13,7 @@
 #include "base/json.hpp"
 #include "launch/installation.hpp"
 #include "launch/scenario.hpp"
+#include "models/stack.hpp"
 
 namespace auspex::launch {
 namespace {
@@ -130,6 +131,14 @@ JsonDocument load_document(const std::string& role, const std::string& name,
                                                     : is_scenario_part(file) ? load_scenario_part(file)
                                                                              : JsonDocument::load(file),
                                                     overrides);
+    for (const std::string& text : role == "stack" ? overrides : std::vector<std::string>{}) {
+        const Override parts = split_override(text);
+        const std::string own = parts.role == role ? models::shadowing_path(document, parts.path) : "";
+        if (!own.empty()) {
+            throw InputError("--set stack." + parts.path,
+                             "found a key that the release in use has of its own; expected " + own);
+        }
+    }
     if (role == "plan" && (value_set(overrides, role, "routing").has_value() ||
                            value_set(overrides, role, "routing.trace").has_value())) {
         take_trace_from(document, "");  // the loader would look for it beside the plan

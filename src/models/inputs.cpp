@@ -1,6 +1,8 @@
 /// @file Documents to inputs.
 #include "models/inputs.hpp"
 
+#include <array>
+
 #include <utility>
 
 #include "base/error.hpp"
@@ -11,11 +13,12 @@ namespace auspex::models {
 namespace {
 
 void check_fp8(const Machine& machine, const Plan& plan) {
+    static constexpr std::array<const char*, kFp8Words.size()> kRates{"", "gemm_fp8", "gemm_fp8_blocks", "gemm_nvfp4"};
     if (plan.fp8 != Fp8::kNone && gemm_rate(machine.tile, operands_of(plan.fp8)) == 0) {
         throw InputError(plan.file + ": $.fp8", std::string("found \"") + to_string(plan.fp8) +
-                                                    "\"; expected \"none\" on " + machine.name + ", of which " +
-                                                    machine.file + " has no tile." +
-                                                    (plan.fp8 == Fp8::kTensorwise ? "gemm_fp8" : "gemm_fp8_blocks"));
+                                                    "\"; expected one that its tile has a rate of, or \"none\", on " +
+                                                    machine.name + ": " + machine.file + " has no tile." +
+                                                    kRates.at(static_cast<std::size_t>(plan.fp8)));
     }
 }
 

@@ -26,7 +26,13 @@ Kernel memory_kernel(double bytes, double launches) {
 }
 
 Operands operands_of(Fp8 fp8) {
-    return fp8 == Fp8::kNone ? Operands::kBf16 : fp8 == Fp8::kTensorwise ? Operands::kFp8 : Operands::kFp8Blocks;
+    switch (fp8) {
+        case Fp8::kNone: break;
+        case Fp8::kTensorwise: return Operands::kFp8;
+        case Fp8::kBlockwise: return Operands::kFp8Blocks;
+        case Fp8::kNvfp4: return Operands::kNvfp4;
+    }
+    return Operands::kBf16;
 }
 
 double gemm_rate(const Tile& tile, Operands operands) {
@@ -35,6 +41,7 @@ double gemm_rate(const Tile& tile, Operands operands) {
         case Operands::kFp32: return tile.gemm_fp32_flop_per_s;
         case Operands::kFp8: return tile.gemm_fp8_flop_per_s;
         case Operands::kFp8Blocks: return tile.gemm_fp8_blocks_flop_per_s;
+        case Operands::kNvfp4: return tile.gemm_nvfp4_flop_per_s;
     }
     return tile.gemm_bf16_flop_per_s;
 }
@@ -74,11 +81,11 @@ KernelTime kernel_time(const Kernel& kernel, const Machine& machine, const Stack
     const double bytes_s = kernel.bytes * scale / (tile.hbm_bytes_per_s * tile.memory_efficiency);
     double flop_s = 0;
     const double rate = gemm_rate(tile, kernel.operands);
-    const bool in_8_bits = kernel.operands == Operands::kFp8 || kernel.operands == Operands::kFp8Blocks;
+    const bool is_narrow = kernel.operands != Operands::kBf16 && kernel.operands != Operands::kFp32;
     if (kernel.type == KernelType::kGemm) {
         const double efficiency = gemm_efficiency(tile, kernel.m * (kernel.routed_depth ? 1 : scale), kernel.n,
                                                   kernel.k * (kernel.routed_depth ? scale : 1), kernel.groups,
-                                                  in_8_bits ? rate / tile.gemm_bf16_flop_per_s : 1);
+                                                  is_narrow ? rate / tile.gemm_bf16_flop_per_s : 1);
         flop_s = kernel.work_flop * scale / (rate * tile.gemm_ceiling * stack.gemm_efficiency * efficiency);
     } else if (kernel.type == KernelType::kAttention) {
         flop_s = kernel.work_flop * scale /

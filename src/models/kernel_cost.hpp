@@ -9,7 +9,7 @@ namespace auspex::models {
 
 enum class KernelType : std::uint8_t { kGemm, kAttention, kMemory };
 /// Of a product or attention; 8 bits with one scale a tensor, or one a block.
-enum class Operands : std::uint8_t { kBf16, kFp32, kFp8, kFp8Blocks };
+enum class Operands : std::uint8_t { kBf16, kFp32, kFp8, kFp8Blocks, kNvfp4 };
 
 /// Of products with the weights that 8 bits are for; kBf16 of kNone.
 enum class Fp8;

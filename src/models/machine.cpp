@@ -77,6 +77,7 @@ void read_tile(Section in, Tile& tile) {
                            "gemm_fp32",
                            "gemm_fp8",
                            "gemm_fp8_blocks",
+                           "gemm_nvfp4",
                            "vector_fp32",
                            "hbm_bandwidth",
                            "hbm_capacity",
@@ -100,8 +101,9 @@ void read_tile(Section in, Tile& tile) {
     tile.peak_bf16_flop_per_s = in.flop_rate("peak_bf16");
     tile.gemm_bf16_flop_per_s = in.flop_rate("gemm_bf16");
     tile.gemm_fp32_flop_per_s = in.flop_rate("gemm_fp32");
-    for (auto [key, rate] :
-         {std::pair("gemm_fp8", &tile.gemm_fp8_flop_per_s), {"gemm_fp8_blocks", &tile.gemm_fp8_blocks_flop_per_s}}) {
+    for (auto [key, rate] : {std::pair("gemm_fp8", &tile.gemm_fp8_flop_per_s),
+                             {"gemm_fp8_blocks", &tile.gemm_fp8_blocks_flop_per_s},
+                             {"gemm_nvfp4", &tile.gemm_nvfp4_flop_per_s}}) {
         *rate = in.value().find(key) ? in.flop_rate(key) : 0;
     }
     tile.vector_fp32_flop_per_s = in.flop_rate("vector_fp32");

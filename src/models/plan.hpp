@@ -27,10 +27,10 @@ enum class Dispatch {
     kHierarchical  ///< a token once to every node that holds some of its experts, there once to every rank that does
 };
 enum class ExpertKernels { kLoop, kGrouped, kFused };
-/// Scaling of 8-bit operands: one number a tensor, found by a pass over it, or one a block of 128 (128 x 128 of
-/// weights) within the pass that casts.
-enum class Fp8 { kNone, kTensorwise, kBlockwise };
-inline constexpr std::array<std::string_view, 3> kFp8Words{"none", "tensorwise", "blockwise"};
+/// Narrow operands and their scaling. 8 bits: one number a tensor, found by a pass over it, or one a block of 128 (128
+/// x 128 of weights) within the pass that casts. 4 bits: one a block of 16, beside one a tensor.
+enum class Fp8 { kNone, kTensorwise, kBlockwise, kNvfp4 };
+inline constexpr std::array<std::string_view, 4> kFp8Words{"none", "tensorwise", "blockwise", "nvfp4"};
 /// Who decides which experts a token visits. Predictions take kLearned as even, like kUniform.
 enum class RoutingDistribution {
     kUniform,  ///< a fixed even pattern; training does not ask the router
@@ -87,9 +87,11 @@ struct Plan {
     /// all of them.
     int offload_layers = 0;
     std::string precision = "bf16";
-    Fp8 fp8 = Fp8::kNone;       ///< operands of products with weights, but for router and LM head
-    double weight_bytes = 2;    ///< of a parameter, by precision
-    double gradient_bytes = 2;  ///< of a gradient as stored and reduced, by gradient_dtype
+    Fp8 fp8 = Fp8::kNone;           ///< operands of products with weights, but for router and LM head
+    double weight_bytes = 2;        ///< of a parameter, by precision
+    bool fp8_weights_only = false;  ///< weights that fp8 products read are there in 8 bits alone, "fp8_weights"
+    double gradient_bytes = 2;      ///< of a gradient as stored and reduced, by gradient_dtype
+    bool bf16_states = false;  ///< no fp32 copy of weights; moments and summed gradients in bf16: "optimizer_states"
     OptimizerSharding optimizer = OptimizerSharding::kSharded;
     int shard_replicas = 1;  ///< groups of data-parallel ranks that shard by themselves and sum over one another
     bool reshard_after_forward = true;  ///< kFsdp: weights are gathered once more for backward
@@ -139,6 +141,16 @@ inline constexpr std::int64_t kMaxTiles = 16'777'216;
 /// True if predictions take tokens to fall unevenly on experts: zipf, dirichlet, trace.
 [[nodiscard]] bool is_skewed(RoutingDistribution);
 
+/// Of a parameter of the optimizer's shard: the fp32 copy of a weight, and both moments.
+[[nodiscard]] constexpr double master_bytes(const Plan& plan) {
+    return plan.weight_bytes < 4 && !plan.bf16_states ? 4 : 0;
+}
+/// Of a gradient between its sum and the update: bf16_states have it in bf16, whatever it was summed in.
+[[nodiscard]] constexpr double stored_gradient_bytes(const Plan& plan) {
+    return plan.bf16_states ? plan.weight_bytes : plan.gradient_bytes;
+}
+[[nodiscard]] constexpr double moment_bytes(const Plan& plan) { return plan.bf16_states ? 2 * 2 : 2 * 4; }
+
 [[nodiscard]] const char* to_string(OptimizerSharding);
 /// All replicas of a part are one group that states are sharded over, which shard_replicas cuts.
 [[nodiscard]] constexpr bool shards_in_groups(OptimizerSharding kind) {
@@ -150,7 +162,7 @@ inline constexpr std::int64_t kMaxTiles = 16'777'216;
 }
 [[nodiscard]] const char* to_string(Dispatch);
 [[nodiscard]] const char* to_string(ExpertKernels);
-/// "none", "tensorwise", "blockwise".
+/// "none", "tensorwise", "blockwise", "nvfp4".
 [[nodiscard]] const char* to_string(Fp8);
 /// Of its cp ranks. Requires what context_misfit asks.
 [[nodiscard]] ContextSplit context_split(const Plan& plan);

@@ -44,9 +44,10 @@ struct Stack {
     double backward_launch_ratio =
         1;  ///< automatic differentiation issues this many kernels per forward kernel of a non-GEMM operation
     KernelCounts kernels;
-    bool keeps_rotated = false;       ///< rotation is out of place: queries and keys stay beside the projections
-    int cross_entropy_copies = 0;     ///< fp32 copies of the logits beside the first, while cross entropy is computed
-    bool keeps_activation = false;    ///< SwiGLU in several kernels: the activated gate stays beside the product
+    bool keeps_rotated = false;    ///< rotation is out of place: queries and keys stay beside the projections
+    int cross_entropy_copies = 0;  ///< fp32 copies of the logits beside the first, while cross entropy is computed
+    bool weights_in_activation = false;  ///< experts' activations are weighted, so that returned rows are not kept
+    bool keeps_activation = false;       ///< SwiGLU in several kernels: the activated gate stays beside the product
     double gemm_efficiency = 1;       ///< stack's GEMMs over the machine's in-situ ones (layout copies, unfused bias)
     double attention_efficiency = 1;  ///< stack's attention over the machine's fused one (kernels of another year)
     double step_host_s = 0;           ///< host work once a step that nothing hides (data, scheduler, logging)
@@ -68,9 +69,15 @@ struct Stack {
                                           ///< gradients behind the last pass
     bool gradient_buckets = false;  ///< gradients as computed stay in buckets beside the accumulated ones, where there
                                     ///< are several replicas
-    double fragmentation = 0;       ///< share of what comes and goes in a step that the allocator holds beside it
+    // of fully sharded weights (plan.optimizer "fsdp")
+    bool casts_shards = false;     ///< ranks hold shards in fp32 only, and cast what they gather
+    bool frees_gradients = false;  ///< behind the update, until the next backward pass makes new ones
+    bool keeps_last_unit = false;  ///< final norm and LM head stay gathered from the forward to the backward pass
+    double fragmentation = 0;      ///< share of what comes and goes in a step that the allocator holds beside it
     bool per_parameter_ep_all_reduce =
-        false;  ///< optimizer "sharded" with ep > 1: one all-reduce over ep per replicated tensor
+        false;            ///< optimizer "sharded" with ep > 1: one all-reduce over ep per replicated tensor
+    std::string release;  ///< the entry of "releases" that is in use; empty: the file has none
+    std::vector<std::string> releases;  ///< names of all entries
     // transport: the entry that is in use
     std::string transport_name, transport_date;  ///< "2025-04": when it was measured
     std::vector<std::string> transport_names;    ///< of all entries
@@ -121,5 +128,8 @@ struct Stack {
 };
 
 [[nodiscard]] Stack load_stack(const JsonDocument& document);
+/// Where the release in use has what `path` ("kernels.counts.norm") names in the rest of the file, and is read instead:
+/// "stack.releases.entries.NAME.kernels.counts.norm"; empty: nowhere.
+[[nodiscard]] std::string shadowing_path(const JsonDocument& document, std::string_view path);
 
 }  // namespace auspex::models

@@ -200,7 +200,7 @@ TEST_F(EmitJob, a_queue_cuts_the_walltime) {
         std::string text = limit;
         return text.replace(text.find("31 min"), 6, walltime) + "--steps 3";
     };
-    expect(text_with(forced("32 min")), {"1 step fits into 32 min", "the run takes 3 jobs"});
+    expect(text_with(forced("31 min")), {"1 step fits into 31 min", "the run takes 3 jobs"});
     EXPECT_EQ(fault_of_refusal(job + forced("30 min"), {"--job", "a step of at most", "30 min", "walltime_limits"}),
               "");
 }

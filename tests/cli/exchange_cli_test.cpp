@@ -64,7 +64,8 @@ TEST_F(ExchangeCli, a_searched_plan_is_one_that_its_framework_takes) {
     const std::string model = folder_ + "model.json", plan = folder_ + "plan.json";
     ASSERT_EQ(run("import hf '" + config("Qwen3-30B-A3B") + "' --sequence-length 4096 --out '" + model + "'").exit_code,
               0);
-    const std::string job = " --machine aurora --stack megatron-deepspeed --workload '" + model + "' --tiles 96";
+    const std::string job = " --machine aurora --set 'machine.tile.hbm_capacity=64 GB' --stack megatron-deepspeed" +
+                            std::string(" --workload '") + model + "' --tiles 96";
     const std::string search =
         "plan --global-batch 96 --where pp=2,tp=1,ep=2,virtual_stages=1,stages=even --out '" + plan + "'" + job;
     const std::string emit = "emit --format megatron-lm --job pbs --steps 10 --plan '" + plan + "'" + job;

@@ -60,6 +60,8 @@ TEST(Megatron, what_is_written_is_read_back_as_the_same_plan) {
                  {"fp8", "tensorwise"}}),
         case_of("llama3-70b", "llama3-70b",
                 {{"rank_order", R"(["pp", "dp", "ep", "tp"])"}, {"cp", "2"}, {"context_parallel", "all-to-all"}}),
+        case_of("llama3-70b", "llama3-70b", {{"fp8", "nvfp4"}}),
+        case_of("llama3-70b", "llama3-70b", {{"fp8", "tensorwise"}, {"fp8_weights", "only"}}),
         case_of("toy-moe", "toy-tp2-dp2", {{"sequence_parallel", "true"}})};
     for (const Case& one : cases) {
         const std::string text = testing_interop::text_of(one, kFormat);

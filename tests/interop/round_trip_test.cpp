@@ -65,6 +65,7 @@ models::Plan steered(models::Plan plan, const std::string& format, Rng& rng) {
         plan.expert_kernels = models::ExpertKernels::kLoop;
         plan.routing.kind = models::RoutingDistribution::kLearned;
     }
+    plan.bf16_states = plan.weight_bytes == 2 && rng.below(16) == 0;
     plan.stage_layers.clear();
     if (plan.optimizer != models::OptimizerSharding::kFsdp) {
         plan.reshard_after_forward = true, plan.prefetch = 1;

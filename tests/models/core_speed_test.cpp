@@ -31,9 +31,9 @@ TEST(CoreSpeed, a_source_gives_back_its_probe_to_a_nanosecond) {
 }
 
 TEST(CoreSpeed, other_texts_are_no_probes) {
-    for (const char* const source : {"", "this machine (probe us)",
-                                     "this machine (probe -1 us)", "OSU", "this machine (probe 1e999 us)",
-                                     "this machine (probe nan us)", "this machine (probe 1 us", "a (probe 1 us)"}) {
+    for (const char* const source :
+         {"", "this machine (probe us)", "this machine (probe -1 us)", "OSU", "this machine (probe 1e999 us)",
+          "this machine (probe nan us)", "this machine (probe 1 us", "a (probe 1 us)"}) {
         EXPECT_EQ(probe_of(source), 0) << source;
         EXPECT_FALSE(is_own_source(source)) << source;
     }

@@ -94,7 +94,7 @@ TEST(Machine, lumi_global_bandwidth_is_276_terabytes_per_second_and_its_taper_09
 TEST(Machine, values_arrive_in_si_units) {
     const Machine aurora = load_machine(open_machine("aurora"));
     EXPECT_DOUBLE_EQ(aurora.tile.peak_bf16_flop_per_s, 298e12);
-    EXPECT_DOUBLE_EQ(aurora.tile.hbm_bytes, 64e9);
+    EXPECT_DOUBLE_EQ(aurora.tile.hbm_bytes, 64.0 * 1024 * 1024 * 1024);
     EXPECT_DOUBLE_EQ(aurora.tile.kernel_launch_s, 3e-6);
     EXPECT_DOUBLE_EQ(aurora.node.nic_bytes_per_s, 23e9);
     EXPECT_DOUBLE_EQ(aurora.fabric.switch_latency_s, 350e-9);
@@ -285,7 +285,7 @@ TEST(Machine, absurd_values_are_refused_with_their_range) {
     expect_refused("aurora", "node.nic.count", "0", "$.node.nic.count");
     expect_refused("aurora", "node.tiles", "12.5", "$.node.tiles");
     expect_refused("aurora", "tile.speed_worst", "1.2", "$.tile.speed_worst");
-    expect_refused("aurora", "tile.reserved", "64 GB", "less than hbm_capacity");
+    expect_refused("aurora", "tile.reserved", "64 GiB", "less than hbm_capacity");
     expect_refused("aurora", "fabric.background_load", "1", "$.fabric.background_load");
     expect_refused("aurora", "noise.os_event_length", "0.2 s", "less than 1 / os_event_rate");
     expect_refused("aurora", "name", "\"\"", "$.name");

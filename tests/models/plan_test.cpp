@@ -93,6 +93,19 @@ TEST(Plan, gradients_take_the_precision_unless_they_have_their_own) {
     EXPECT_EQ(parsed(R"({"tp": 1, "gradient_dtype": "fp32"})").gradient_bytes, 4);
 }
 
+TEST(Plan, weights_in_8_bits_need_products_of_them_and_states_in_bf16_weights_that_are) {
+    const Plan plan = parsed(R"({"tp": 1, "fp8": "blockwise", "fp8_weights": "only", "optimizer_states": "bf16"})");
+    EXPECT_TRUE(plan.fp8_weights_only && plan.bf16_states);
+    EXPECT_EQ(master_bytes(plan), 0);
+    EXPECT_EQ(moment_bytes(plan), 4);
+    EXPECT_EQ(master_bytes(parsed(R"({"tp": 1})")), 4);
+    EXPECT_EQ(moment_bytes(parsed(R"({"tp": 1})")), 8);
+    EXPECT_EQ(parsed(R"({"tp": 1, "fp8": "nvfp4"})").fp8, Fp8::kNvfp4);
+    EXPECT_THROW(parsed(R"({"tp": 1, "fp8_weights": "only"})"), InputError);
+    EXPECT_THROW(parsed(R"({"tp": 1, "fp8": "tensorwise", "fp8_weights": "only", "optimizer": "fsdp"})"), InputError);
+    EXPECT_THROW(parsed(R"({"tp": 1, "precision": "fp32", "optimizer_states": "bf16"})"), InputError);
+}
+
 TEST(Plan, words_print_as_they_are_read) {
     for (const char* word : {"gpipe", "1f1b"}) {
         EXPECT_STREQ(to_string(parsed(std::string(R"({"pp": 2, "schedule": ")") + word + "\"}").schedule), word);

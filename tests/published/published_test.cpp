@@ -85,11 +85,24 @@ ScalingRow reference_row(const JsonValue& series, const models::Inputs& inputs) 
     return {1, 1, 1};
 }
 
+/// With the release and the optimizer states of what was measured.
+models::Inputs inputs_of_release(const JsonValue& root, const JsonValue& group) {
+    using testing_plans::document;
+    JsonDocument stack = document("stacks", root.at("stack").as_string());
+    stack.set("releases.use", group.at("release").as_string());
+    JsonDocument plan = document("plans", group.at("plan").as_string());
+    if (const auto states = group.find("optimizer_states")) {
+        plan.set("optimizer_states", states->as_string());
+    }
+    return models::load_inputs(document("machines", root.at("machine").as_string()), std::move(stack),
+                               document("workloads", group.at("workload").as_string()), std::move(plan));
+}
+
 /// Predicts a series and prints it as docs/weak-scaling-aurora.md shows it. Returns how many rows that gave no constant
 /// come out within the tolerance.
 int expect_series(const JsonValue& root, const JsonValue& series) {
     const std::string name = series.at("name").as_string();
-    models::Inputs inputs = inputs_of(root, series.at("workload").as_string(), series.at("plan").as_string());
+    models::Inputs inputs = inputs_of_release(root, series);
     inputs.plan.dp = 0;
     inputs.plan.micro_batch_size = integer(series, "micro_batch_size");
     inputs.plan.micro_batches = integer(series, "micro_batches");
@@ -133,7 +146,7 @@ TEST(Published, agpt_weak_scaling_efficiency_from_1_to_512_nodes_within_5_points
 TEST(Published, agpt_30b_with_tensor_parallelism_over_1_2_and_4_tiles) {
     const JsonDocument document = cases("agpt-weak-scaling", kShown);
     const JsonValue group = document.root().at("tensor_parallel");
-    models::Inputs inputs = inputs_of(document.root(), group.at("workload").as_string(), group.at("plan").as_string());
+    models::Inputs inputs = inputs_of_release(document.root(), group);
     inputs.plan.micro_batch_size = inputs.plan.micro_batches = 1;
     for (const JsonValue& row : group.at("rows").elements()) {
         inputs.plan.tp = integer(row, "tp");

@@ -213,6 +213,12 @@ void write_plan(JsonWriter& json, const models::Plan& p) {
     if (p.fp8 != models::Fp8::kNone) {
         json.member("fp8", to_string(p.fp8));
     }
+    if (p.fp8_weights_only) {
+        json.member("fp8_weights", "only");
+    }
+    if (p.bf16_states) {
+        json.member("optimizer_states", "bf16");
+    }
     if (p.post_validation) {
         json.member("post_validation", true);
     }

@@ -14,6 +14,7 @@ bool is_of_job(const evaluate::PublishedScaling& scaling, const models::Inputs& 
     const auto is_or_open = [](int said, int wanted) { return said == 0 || said == wanted; };
     return scaling.machine == inputs.machine.name && scaling.stack == inputs.stack.name &&
            scaling.workload == inputs.workload.name &&
+           (scaling.release.empty() || scaling.release == inputs.stack.release) &&
            is_or_open(scaling.micro_batch_size, inputs.plan.micro_batch_size) &&
            is_or_open(scaling.micro_batches, inputs.plan.micro_batches);
 }

@@ -26,6 +26,7 @@ PublishedScaling scaling_of(const JsonValue& series, const JsonValue& root) {
                              text_of(series, root, "machine"),
                              text_of(series, root, "stack"),
                              text_of(series, root, "workload"),
+                             series.find("release") ? series.at("release").as_string() : "",
                              series.find("micro_batch_size") ? whole_number(series, "micro_batch_size") : 0,
                              series.find("micro_batches") ? whole_number(series, "micro_batches") : 0,
                              {}};

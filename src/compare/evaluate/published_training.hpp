@@ -12,6 +12,7 @@ namespace auspex::evaluate {
 struct PublishedScaling {
     std::string source;  ///< paper or page, and what of it
     std::string url, machine, stack, workload;
+    std::string release;                          ///< of the stack; empty: not said
     int micro_batch_size = 0, micro_batches = 0;  ///< 0: not said
     struct Row {
         int tiles = 0;

@@ -85,6 +85,7 @@ class Writer {
             out_.add_switch("--sequence-parallel", "sequence_parallel");
         }
         out_.require_validation();
+        out_.require_plain_states();
         out_.require_kept_on_device();
         out_.require_plain_products_and_context();
         out_.require(plan_.schedule == models::ScheduleKind::k1f1b, "schedule",

@@ -88,6 +88,13 @@ class Reader {
     }
 
     void read_fp8() {
+        if (in_.has("--fp4-format")) {
+            in_.one_of("--fp4-format", {"e2m1"});
+            in_.one_of("--fp4-recipe", {"nvfp4"});
+            plan_.fp8 = models::Fp8::kNvfp4;
+            plan_.fp8_weights_only = in_.has("--fp4-param-gather");
+            return;
+        }
         if (!in_.has("--fp8-format")) {
             return;
         }
@@ -97,6 +104,7 @@ class Reader {
         }
         plan_.fp8 = in_.one_of("--fp8-recipe", {"tensorwise", "blockwise"}) == "tensorwise" ? models::Fp8::kTensorwise
                                                                                             : models::Fp8::kBlockwise;
+        plan_.fp8_weights_only = in_.has("--fp8-param-gather");
     }
 
     void read_grid() {

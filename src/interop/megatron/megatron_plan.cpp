@@ -26,9 +26,18 @@ class Writer {
         write_batch();
         write_recompute();
         write_offload();
-        if (plan_.fp8 != models::Fp8::kNone) {
+        if (plan_.fp8 == models::Fp8::kNvfp4) {
+            out_.add("--fp4-format", "e2m1", "fp8");
+            out_.add("--fp4-recipe", "nvfp4", "fp8");
+        } else if (plan_.fp8 != models::Fp8::kNone) {
             out_.add("--fp8-format", "hybrid", "fp8");
             out_.add("--fp8-recipe", to_string(plan_.fp8), "fp8");
+        }
+        if (plan_.fp8_weights_only) {
+            out_.require(plan_.optimizer != models::OptimizerSharding::kReplicated, "fp8_weights", "\"only\"",
+                         "\"copies\" with optimizer \"replicated\"");
+            out_.add_switch(plan_.fp8 == models::Fp8::kNvfp4 ? "--fp4-param-gather" : "--fp8-param-gather",
+                            "fp8_weights");
         }
         write_data_parallel();
         if (workload_.num_experts > 0) {
@@ -56,6 +65,7 @@ class Writer {
             out_.refuse("sequence_parallel", "false with tp " + std::to_string(plan_.tp) + " and experts", "true");
         }
         out_.require_validation();
+        out_.require_plain_states();
         out_.require(plan_.schedule != models::ScheduleKind::kGpipe && !splits_backward(plan_.schedule), "schedule",
                      std::string("\"") + to_string(plan_.schedule) + "\"", "\"1f1b\" or \"interleaved-1f1b\"");
         write_stages();

@@ -63,6 +63,7 @@ class Writer {
         out_.require_order({models::Axis::kDp, models::Axis::kPp, models::Axis::kEp, models::Axis::kTp});
         out_.add("USE_PP_FIRST", 0, "rank_order");
         out_.require_validation();
+        out_.require_plain_states();
         out_.require_kept_on_device();
         out_.require_plain_products_and_context();
         out_.require(!splits_backward(plan_.schedule), "schedule", std::string("\"") + to_string(plan_.schedule) + "\"",

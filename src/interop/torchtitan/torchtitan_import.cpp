@@ -215,10 +215,13 @@ class Reader {
                        "the step's, " + std::to_string(plan_.micro_batches) +
                            ": several pipelines one after another are no plan's");
         }
-        in_.one_of("training.dtype", {"float32"});
+        plan_.bf16_states = in_.one_of("training.dtype", {"float32", "bfloat16"}) == "bfloat16";
         in_.one_of("training.mixed_precision_reduce", {"float32"});
         set_precision(plan_, in_.one_of("training.mixed_precision_param", {"bfloat16", "float32"}) == "bfloat16",
                       false);
+        if (plan_.bf16_states && plan_.weight_bytes != 2) {
+            in_.refuse("training.dtype", "bfloat16", "float32 where training.mixed_precision_param is");
+        }
     }
 
     void read_recompute() {

@@ -144,6 +144,9 @@ class Writer {
         add_word("training.mixed_precision_param", plan_.precision == "bf16" ? "bfloat16" : "float32", "precision");
         out_.require(plan_.gradient_bytes == sizeof(float), "gradient_dtype", "\"bf16\"", "\"fp32\"");
         add_word("training.mixed_precision_reduce", "float32", "gradient_dtype");
+        if (plan_.bf16_states) {
+            add_word("training.dtype", "bfloat16", "optimizer_states");
+        }
         if (request_.steps > 0) {
             out_.add_from("training.steps", std::to_string(request_.steps), "--steps");
         }

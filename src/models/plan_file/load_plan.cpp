@@ -129,6 +129,18 @@ void read_precision(const JsonValue& root, Plan& plan) {
             value->fail("\"none\" with precision fp32");
         }
     }
+    if (const auto value = root.find("fp8_weights")) {
+        plan.fp8_weights_only = value->as_one_of({"copies", "only"}) == 1;
+        if (plan.fp8_weights_only && plan.fp8 == Fp8::kNone) {
+            value->fail("\"copies\" without fp8");
+        }
+    }
+    if (const auto value = root.find("optimizer_states")) {
+        plan.bf16_states = value->as_one_of({"fp32", "bf16"}) == 1;
+        if (plan.bf16_states && plan.weight_bytes != 2) {
+            value->fail("\"fp32\" with precision fp32");
+        }
+    }
     plan.gradient_bytes = plan.weight_bytes;
     if (const auto value = root.find("gradient_dtype")) {
         plan.gradient_bytes = value->as_one_of({"bf16", "fp32"}) == 1 ? 4 : 2;
@@ -261,6 +273,8 @@ Plan load_plan(const JsonDocument& document) {
                      "offload_layers",
                      "precision",
                      "fp8",
+                     "fp8_weights",
+                     "optimizer_states",
                      "gradient_dtype",
                      "optimizer",
                      "shard_replicas",
@@ -286,6 +300,9 @@ Plan load_plan(const JsonDocument& document) {
     read_stages(root, plan);
     read_precision(root, plan);
     read_sharding(root, plan);
+    if (plan.fp8_weights_only && plan.optimizer == OptimizerSharding::kFsdp) {
+        root.at("fp8_weights").fail("\"copies\" with optimizer \"fsdp\", whose shards are cast as they are gathered");
+    }
     read_choices(root, plan);
     read_routing(root, plan);
     read_rank_order(root, plan);

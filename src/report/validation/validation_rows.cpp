@@ -54,7 +54,9 @@ std::string parts_text(const ValidatedRun& one) {
     return joined(texts, "-");
 }
 
-std::string id_text(const ValidatedRun& one) { return one.run.id + (one.is_fitted ? " (fitted)" : ""); }
+std::string id_text(const ValidatedRun& one) {
+    return one.run.id + (one.is_fitted ? " (fitted)" : one.is_corrected ? " (corrected)" : "");
+}
 
 }  // namespace
 
@@ -196,8 +198,8 @@ TextRows fitted_rows(const ValidationReport& report) {
     TextRows rows{{"cases", "constants that they gave"}};
     for (const evaluate::RunNames::Fitted& one : report.names.fitted) {
         std::vector<std::string> which;
-        for (const auto& [name, text] :
-             {std::pair("", one.id), std::pair("source ", one.source_key), std::pair("framework ", one.framework)}) {
+        for (const auto& [name, text] : {std::pair("", one.id), std::pair("source ", one.source_key),
+                                         std::pair("framework ", one.framework), std::pair("of ", one.source)}) {
             if (!text.empty()) {
                 which.push_back(name + text);
             }

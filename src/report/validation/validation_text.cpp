@@ -1,7 +1,9 @@
 /// @file Tables of errors.
 #include "report/validation/validation_text.hpp"
 
+#include <algorithm>
 #include <ostream>
+#include <utility>
 
 #include "base/number_text.hpp"
 #include "report/parts/text_table.hpp"
@@ -25,25 +27,54 @@ void print_groups(std::ostream& out, const std::vector<ValidatedRun>& runs) {
 }
 
 void print_cases(std::ostream& out, const std::vector<const ValidatedRun*>& worst) {
-    std::vector<TextRow> table{{"error", "measured", "predicted", "from", "interval", "case", "machine", "stack"}};
+    std::vector<TextRow> table{
+        {"error", "measured", "predicted", "memory", "from", "interval", "case", "machine", "stack"}};
     for (const ValidatedRun* const one : worst) {
         table.push_back({signed_percent(one->error()), duration(one->measured.seconds), duration(one->predicted_s),
-                         one->measured.from, one->interval_holds() ? "holds" : "misses",
-                         one->run.id + (one->is_fitted ? " (fitted)" : ""), one->machine, one->stack});
+                         one->memory_error() ? signed_percent(*one->memory_error()) : "", one->measured.from,
+                         one->interval_holds() ? "holds" : "misses",
+                         one->run.id + (one->is_fitted      ? " (fitted)"
+                                        : one->is_corrected ? " (corrected)"
+                                                            : ""),
+                         one->machine, one->stack});
     }
     if (!worst.empty()) {
-        out << "Cases, the largest errors first\n\n" << text_table(table, {3, 4, 5, 6, 7}) << "\n";
+        out << "Cases, the largest errors first\n\n" << text_table(table, {4, 5, 6, 7, 8}) << "\n";
     }
+}
+
+/// What the largest errors rest on beside what their sources say.
+void print_notes(std::ostream& out, const std::vector<const ValidatedRun*>& worst) {
+    constexpr std::size_t kMost = 10;
+    bool is_first = true;
+    for (std::size_t i = 0; i < std::min(kMost, worst.size()); ++i) {
+        if (worst[i]->notes.empty()) {
+            continue;
+        }
+        out << (is_first ? "Assumed, of the ten largest errors\n\n" : "") << "  " << worst[i]->run.id << ": ";
+        const char* separator = "";
+        for (const std::string& note : worst[i]->notes) {
+            out << std::exchange(separator, "; ") << note;
+        }
+        out << "\n";
+        is_first = false;
+    }
+    out << (is_first ? "" : "\n");
 }
 
 }  // namespace
 
 void print_validation(std::ostream& out, const std::vector<ValidatedRun>& runs) {
-    print_cases(out, evaluate::worst_first(runs));
+    const std::vector<const ValidatedRun*> worst = evaluate::worst_first(runs);
+    print_cases(out, worst);
+    print_notes(out, worst);
     print_groups(out, runs);
-    out << "error: predicted over measured time, minus 1; fitted: the case, or its group, gave a constant\n"
+    out << "error: predicted over measured time, minus 1; fitted: the case, or its group, gave a constant; corrected: "
+           "what it says was changed; verified: neither\n"
            "intervals: of 90 %, constants with the spread of other sources' cases (same stack and machine, else stack, "
-           "else machine, else all); constants': without that spread\n";
+           "else machine, else all; constants alone where these have too few); constants': without that spread; "
+           "memory: "
+           "of its peak, where one was measured\n";
     for (const ValidatedRun& one : runs) {
         if (!one.why_unmapped.empty()) {
             out << "not mapped: " << one.why_unmapped << "\n";

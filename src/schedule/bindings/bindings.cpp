@@ -101,6 +101,13 @@ void check_choices(Findings& found, const models::Workload& w, const models::Pla
               "precision " + p.precision + " with gradients of " + std::to_string(static_cast<int>(p.gradient_bytes)) +
                   " bytes is not bound");
     found.add(p.fp8 != models::Fp8::kNone, OpKind::kGateUpProjection, "products of 8-bit operands are not bound");
+    found.add(p.bf16_states, OpKind::kOptimizerUpdate, "optimizer states in bf16 are not bound");
+    found.add(keeps_last_unit(w, p, stack), OpKind::kLmHead,
+              "weights of the LM head that stay gathered are not bound (the stack's optimizer.fsdp, keeps_last_unit)");
+    found.add(p.optimizer == models::OptimizerSharding::kFsdp && (stack.casts_shards || stack.frees_gradients),
+              OpKind::kOptimizerUpdate, "shards in fp32 alone, and gradients that the update releases, are not bound");
+    found.add(stack.weights_in_activation && w.num_experts > 0, OpKind::kExpertComputation,
+              "routing weights in the activation of experts are not bound");
     found.add(p.post_validation, OpKind::kGradientNormAllReduce,
               "an update before the norm of all gradients is not bound");
     found.add(p.dispatch == models::Dispatch::kHierarchical && p.ep > 1, OpKind::kTokenCommunication,

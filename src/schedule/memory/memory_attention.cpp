@@ -21,7 +21,7 @@ void BlockWalk::attention_step(const Operation& op) {
         case OpKind::kQkNorm:
             keep(kept, sums_made_ ? 0 : s_.t * 2 * kReal);
             sums_made_ = false;
-            return s_.latent ? keep_for_weights(kept, s_.t * s_.normed * s_.operand)
+            return s_.latent ? keep_for_weights(kept, s_.as_operands(s_.t * s_.normed))
                              : keep(kept, s_.t * s_.normed * s_.a);
         case OpKind::kRotaryEmbedding:
             return keep(kept && !redone().latent_up, s_.keeps_rotated ? s_.t * s_.rotated * s_.a : 0);
@@ -109,7 +109,7 @@ void BlockWalk::latent_step(const Operation& op) {
     const bool is_latent = op.kind == OpKind::kQueryDown || op.kind == OpKind::kKeyValueDown;
     const bool weights_read_it = is_latent && s_.normed == 0;  // else what is made of it by the norm
     const bool kept = !redone().attention && (is_latent || !redone().latent_up);
-    weights_read_it ? keep_for_weights(kept, s_.t * width * s_.operand) : keep(kept, s_.t * width * s_.a);
+    weights_read_it ? keep_for_weights(kept, s_.as_operands(s_.t * width)) : keep(kept, s_.t * width * s_.a);
 }
 
 void BlockWalk::latent_gradient(const Operation& op) {

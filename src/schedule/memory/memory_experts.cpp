@@ -43,16 +43,16 @@ void BlockWalk::dispatch_step() {
     }
     const std::uint64_t bytes = rows() * s_.h * s_.a;
     keep(kept, rows() * kNumber);
-    sorts(s_) ? tally_.make(arrived_, label_of(kept), bytes) : keep_for_weights(kept, rows() * s_.h * s_.operand);
+    sorts(s_) ? tally_.make(arrived_, label_of(kept), bytes) : keep_for_weights(kept, s_.as_operands(rows() * s_.h));
     tally_.release(leaving_);
 }
 
 void BlockWalk::compute_step() {
     const bool kept = keeps_experts();
     const std::uint64_t r = rows(), row = r * s_.h * s_.a, inner = r * s_.expert_inner * s_.a,
-                        operand = r * s_.h * s_.operand;
+                        operand = s_.as_operands(r * s_.h);
     keep(kept, s_.gates * inner);
-    keep_for_weights(kept && !redone().activation, r * s_.expert_inner * s_.operand);
+    keep_for_weights(kept && !redone().activation, s_.as_operands(r * s_.expert_inner));
     if (!s_.all_to_all) {
         keep_for_weights(kept, operand);
         return keep(kept, row);
@@ -69,7 +69,8 @@ void BlockWalk::compute_step() {
 
 void BlockWalk::return_step(const Operation& op) {
     if (op.kind == OpKind::kTokenReturn && s_.all_to_all) {
-        keep(keeps_experts(), sent_rows() * s_.h * s_.a);
+        const bool is_for_now = !s_.keeps_returned && recomputes();
+        keep(keeps_experts() && s_.keeps_returned, is_for_now ? 0 : sent_rows() * s_.h * s_.a);
         return tally_.release(leaving_);
     }
     if (op.kind == OpKind::kOutputReduction && !s_.all_to_all && s_.ep > 1) {
@@ -146,7 +147,7 @@ void BlockWalk::compute_gradient() {
 void BlockWalk::shared_step() {
     const bool kept = keeps_experts() && !redone().shared_experts;
     keep(kept, s_.t * s_.gates * s_.shared_inner * s_.a);
-    keep_for_weights(kept, s_.t * s_.shared_inner * s_.operand);
+    keep_for_weights(kept, s_.as_operands(s_.t * s_.shared_inner));
     work(shared_, s_.t * s_.h * s_.a);
     if (recomputes()) {
         return tally_.release(shared_);

@@ -29,8 +29,9 @@ double bytes_beside_weights(const models::Workload& workload, const models::Plan
         const LayerRange range = layers_of(workload, plan, virtual_stage_of(plan, chunk, stage));
         layers += range.last - std::clamp(workload.first_dense_layers, range.first, range.last);
     }
-    constexpr double kBothWays = 2;
-    const double in_fp8 = shards_weights(plan) ? 0 : kBothWays * parameters_in_fp8(workload, plan, stage);
+    const double copies = 2 * (plan.fp8 == models::Fp8::kNvfp4 ? 9.0 / 16 : 1);  // as they are and transposed
+    const double bytes_in_fp8 = copies - (plan.fp8_weights_only ? plan.weight_bytes : 0);
+    const double in_fp8 = shards_weights(plan) ? 0 : bytes_in_fp8 * parameters_in_fp8(workload, plan, stage);
     const StageParameters held = stage_parameters(workload, plan, stage);
     const bool has_reference = workload.objective == models::Objective::kDpo;
     const double of_reference = has_reference ? (held.dense + held.experts) * plan.weight_bytes : 0;
@@ -43,11 +44,14 @@ FixedBytes fixed_bytes(const models::Plan& plan, const models::Stack& stack, con
     const bool shards = shards_gradients(plan.optimizer);
     const bool buckets = stack.gradient_buckets && !shards && group_size(layout, models::GroupKind::kDenseDp) > 1;
     const auto set = [&](MemoryLabel label, double amount) { bytes[static_cast<std::size_t>(label)] = amount; };
-    set(MemoryLabel::kWeights, (shards_weights(plan) ? held.states : held.whole) * plan.weight_bytes);
-    set(MemoryLabel::kGradients, ((shards ? held.states : held.whole) + held.waiting) * plan.gradient_bytes +
+    const bool are_cast = shards_weights(plan) && stack.casts_shards && models::master_bytes(plan) > 0;
+    const double weights = are_cast ? 0 : shards_weights(plan) ? held.states : held.whole;
+    const double gradients = gradients_come_and_go(plan, stack) ? 0 : shards ? held.states : held.whole;
+    set(MemoryLabel::kWeights, weights * plan.weight_bytes);
+    set(MemoryLabel::kGradients, (gradients + held.waiting) * models::stored_gradient_bytes(plan) +
                                      (buckets ? held.whole * plan.weight_bytes : 0));
-    set(MemoryLabel::kMasterWeights, plan.weight_bytes < 4 ? held.states * 4 : 0);
-    set(MemoryLabel::kMoments, held.states * 8);
+    set(MemoryLabel::kMasterWeights, held.states * models::master_bytes(plan));
+    set(MemoryLabel::kMoments, held.states * models::moment_bytes(plan));
     return bytes;
 }
 

@@ -77,6 +77,13 @@ void set_experts(MemorySizes& s, const models::Workload& w, const models::Plan& 
     s.routes_slices = plan.etp < plan.tp;
 }
 
+/// Bytes of the rank's shard of a chunk's gradients.
+std::uint64_t gradient_shard(const models::Workload& workload, const models::Plan& plan, int stage, int chunk) {
+    const OptimizerShards shards = optimizer_shards(plan, rank_grid(plan, tiles_of(plan)));
+    const StageParameters p = chunk_parameters(workload, plan, stage, chunk);
+    return whole((p.dense / shards.dense + p.experts / shards.experts) * stored_gradient_bytes(plan));
+}
+
 }  // namespace
 
 MemorySizes memory_sizes(const models::Workload& w, const models::Plan& plan, const models::Stack& stack) {
@@ -88,7 +95,9 @@ MemorySizes memory_sizes(const models::Workload& w, const models::Plan& plan, co
     s.ts = plan.sequence_parallel ? s.slice : s.t;
     s.cp = whole(plan.cp);
     s.a = whole(plan.weight_bytes);
-    s.operand = plan.fp8 != models::Fp8::kNone && plan.offload_layers == 0 ? 1 : s.a;
+    s.operand_16ths = plan.fp8 == models::Fp8::kNone || plan.offload_layers > 0 ? 16 * s.a
+                      : plan.fp8 == models::Fp8::kNvfp4 ? 8 + 1  // a scale of 8 bits a block of 16
+                                                        : 16;
     s.h = whole(w.hidden_size);
     s.gates = whole(w.gates());
     s.inner = divided(whole(w.intermediate_size), plan.tp);
@@ -99,6 +108,7 @@ MemorySizes memory_sizes(const models::Workload& w, const models::Plan& plan, co
     s.logit_copies = whole(stack.cross_entropy_copies);
     s.keeps_rotated = stack.keeps_rotated;
     s.keeps_activation = stack.keeps_activation && s.gates == 2;
+    s.keeps_returned = !stack.weights_in_activation;
     s.keeps_bf16_logits = stack.kernels.cross_entropy > 1;
     for (int layer = 0; layer <= plan.recompute_layers; ++layer) {
         s.recompute.push_back(recompute_of(plan, layer));
@@ -128,7 +138,14 @@ ChunkSizes chunk_sizes(const models::Workload& workload, const models::Plan& pla
         c.router_logits = whole(mixture_layers * tokens * workload.num_experts * plan.weight_bytes);
     }
     c.shards_weights = shards_weights(plan);
+    c.keeps_last_unit = c.last && keeps_last_unit(workload, plan, stack);
     c.is_tied = has_one_table(workload, plan);
+    if (gradients_come_and_go(plan, stack)) {
+        c.gradients = gradient_shard(workload, plan, stage, chunk);
+        for (int other = 0; chunk == 0 && other < plan.virtual_stages; ++other) {
+            c.gradients_of_stage += gradient_shard(workload, plan, stage, other);
+        }
+    }
     if (has_stages_twice(plan.schedule)) {
         const models::Layout grid = rank_grid(plan, tiles_of(plan));
         const auto elements = [&](int of) { return mirrored_elements(workload, plan, stack, grid, stage, of); };
@@ -137,11 +154,15 @@ ChunkSizes chunk_sizes(const models::Workload& workload, const models::Plan& pla
     }
     if (shards_gradients(plan.optimizer) && !splits_backward(plan.schedule)) {
         const models::Layout grid = rank_grid(plan, tiles_of(plan));
+        const OptimizerShards shards = optimizer_shards(plan, grid);
+        const double stored = stored_gradient_bytes(plan);
         for (const GradientBucket& bucket : gradient_buckets(workload, plan, stack, v)) {
             const SummedParts parts = summed_parts(plan, grid, bucket.parameters);
-            c.buckets.push_back({bucket.last - 1,
-                                 parts.dense ? whole(bucket.parameters.dense * plan.gradient_bytes) : 0,
-                                 parts.experts ? whole(bucket.parameters.experts * plan.gradient_bytes) : 0});
+            const double dense = parts.dense ? bucket.parameters.dense : 0;
+            const double experts = parts.experts ? bucket.parameters.experts : 0;
+            c.buckets.push_back({bucket.last - 1, whole(dense * plan.gradient_bytes),
+                                 whole(experts * plan.gradient_bytes), whole(dense / shards.dense * stored),
+                                 whole(experts / shards.experts * stored)});
         }
     }
     return c;

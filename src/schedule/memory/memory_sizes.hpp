@@ -14,16 +14,17 @@ struct LayerRows {
 
 /// Elements unless said otherwise; what does not divide is rounded up.
 struct MemorySizes {
-    std::uint64_t t = 0;          ///< tokens of a micro-batch on a rank: micro_batch_size * S / cp
-    std::uint64_t slice = 0;      ///< t / tp
-    std::uint64_t ts = 0;         ///< tokens of norms and residuals: the slice with sequence parallelism, else t
-    std::uint64_t t_routed = 0;   ///< tokens that a rank routes: t * etp / tp
-    std::uint64_t sequences = 0;  ///< of a micro-batch
-    std::uint64_t gathered = 0;   ///< T: ep * t_routed, or those of them that have experts here (gathered_tokens)
-    std::uint64_t sequence = 0;   ///< S
-    std::uint64_t a = 2;          ///< bytes of an activation
-    std::uint64_t operand = 2;    ///< of an element that weight gradients read: 1 with fp8, else a; a, too, with
-                                  ///< activations in host memory, whose copies are of a
+    std::uint64_t t = 0;               ///< tokens of a micro-batch on a rank: micro_batch_size * S / cp
+    std::uint64_t slice = 0;           ///< t / tp
+    std::uint64_t ts = 0;              ///< tokens of norms and residuals: the slice with sequence parallelism, else t
+    std::uint64_t t_routed = 0;        ///< tokens that a rank routes: t * etp / tp
+    std::uint64_t sequences = 0;       ///< of a micro-batch
+    std::uint64_t gathered = 0;        ///< T: ep * t_routed, or those of them that have experts here (gathered_tokens)
+    std::uint64_t sequence = 0;        ///< S
+    std::uint64_t a = 2;               ///< bytes of an activation
+    std::uint64_t operand_16ths = 32;  ///< of a byte, of an element that weight gradients read: 16 in 8 bits, 9 in 4
+                                       ///< bits with their scales, else 16 a; 16 a, too, with activations in host
+                                       ///< memory, whose copies are of a
     std::uint64_t h = 0, heads = 0;
     std::uint64_t query = 0, key_value = 0, value = 0;  ///< widths; query and key_value as projected
     std::uint64_t attended = 0;    ///< of keys and values that a rank attends to at a time, over its t tokens: those of
@@ -51,7 +52,12 @@ struct MemorySizes {
     bool keeps_scores = false;       ///< attention writes its scores to memory
     bool keeps_rotated = false;      ///< rotated queries and keys beside the projected ones
     bool keeps_activation = false;   ///< the activated gate beside the product
+    bool keeps_returned = true;  ///< rows of experts as they have come back, which gradients of routing weights read
     bool keeps_bf16_logits = false;  ///< cross entropy in several passes: logits a second time, as activations
+    /// Bytes of elements that weight gradients read.
+    [[nodiscard]] std::uint64_t as_operands(std::uint64_t elements) const {
+        return (elements * operand_16ths + 15) / 16;
+    }
     std::vector<models::Recompute> recompute;  ///< recompute_of, by layer of a virtual stage; those behind are alike
 };
 /// Requires a resolved plan.
@@ -62,6 +68,7 @@ struct MemorySizes {
 struct BucketBytes {
     int unit = 0;  ///< the last
     std::uint64_t dense = 0, experts = 0;
+    std::uint64_t dense_shard = 0, expert_shard = 0;  ///< of the rank
 };
 
 /// Where a model chunk sits, and what it exchanges.
@@ -73,7 +80,11 @@ struct ChunkSizes {
     std::uint64_t received = 0;                       ///< bytes of the message from the chunk before
     std::uint64_t received_back = 0;                  ///< bytes of the message of gradients from the chunk behind
     std::uint64_t gradients_from_mirror = 0, parameters_from_mirror = 0;  ///< bytes, where stages are there twice
-    bool shards_weights = false;       ///< passes gather them, and release them behind the last that reads them
+    bool shards_weights = false;   ///< passes gather them, and release them behind the last that reads them
+    bool keeps_last_unit = false;  ///< of the model's last chunk: schedule::keeps_last_unit
+    /// gradients_come_and_go: bytes of the shards that its backward pass leaves, unit by unit as they are summed and
+    /// the rest at its end; else 0. Of chunk 0 those of all chunks of the stage, too, which the update releases.
+    std::uint64_t gradients = 0, gradients_of_stage = 0;
     bool is_tied = false;              ///< the LM head reads the embedding's table, which the chunk's stage holds
     std::uint64_t router_logits = 0;   ///< bytes of those of all layers up to the chunk's last, or the last of
                                        ///< the chunk that takes them over; 0 where none are kept

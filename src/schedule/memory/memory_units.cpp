@@ -1,6 +1,8 @@
 /// @file Weights gathered for a pass, and gradients on their way into shards.
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "schedule/memory/memory_walk.hpp"
 
@@ -10,7 +12,15 @@ void BlockWalk::begin_units(const Program& program, const Block& block) {
     if (block.kind == BlockKind::kOptimizer) {
         return;
     }
-    last_reads_ = last_reads(program, block, chunk_.layers, chunk_.is_tied);
+    const int last_unit = unit_of_head(chunk_.layers);
+    const bool finds_last = chunk_.keeps_last_unit && is_backward(block.kind);
+    last_reads_ = last_reads(program, block, chunk_.layers, chunk_.is_tied,
+                             finds_last ? std::optional<int>(last_unit) : std::nullopt);
+    if (finds_last) {
+        gathered_[last_unit] = std::exchange(pass_.last_unit, {});
+    } else if (chunk_.keeps_last_unit) {
+        std::erase_if(last_reads_, [last_unit](const UnitEnds& end) { return end.unit == last_unit; });
+    }
     if (!chunk_.buckets.empty() && block.kind == BlockKind::kBackward) {
         last_dense_sums_ = last_sums(program, block, false);
         last_expert_sums_ = last_sums(program, block, true);
@@ -23,7 +33,8 @@ void BlockWalk::make_units(const Operation& op) {
     }
     const bool gathers = op.kind == OpKind::kParameterGatherDense || op.kind == OpKind::kParameterGatherExperts;
     if (gathers && chunk_.shards_weights) {
-        tally_.make(gathered_[op.unit], MemoryLabel::kCommunication,
+        const bool stays = chunk_.keeps_last_unit && op.unit == unit_of_head(chunk_.layers);
+        tally_.make(stays ? pass_.last_unit : gathered_[op.unit], MemoryLabel::kCommunication,
                     static_cast<std::uint64_t>(std::llround(op.bytes)));
     }
     const auto bucket = std::ranges::find(chunk_.buckets, int{op.unit}, &BucketBytes::unit);
@@ -44,6 +55,20 @@ void BlockWalk::release_units(std::uint32_t operation) {
     release(last_reads_, gathered_);
     release(last_dense_sums_, dense_sums_);
     release(last_expert_sums_, expert_sums_);
+    for (const BucketBytes& bucket : chunk_.gradients > 0 ? chunk_.buckets : std::vector<BucketBytes>{}) {
+        const auto ends_here = [&](const UnitEnds& end) {
+            return end.unit == bucket.unit && end.operation == operation;
+        };
+        leave_gradients(std::ranges::any_of(last_dense_sums_, ends_here) ? bucket.dense_shard : 0);
+        leave_gradients(std::ranges::any_of(last_expert_sums_, ends_here) ? bucket.expert_shard : 0);
+    }
+}
+
+void BlockWalk::leave_gradients(std::uint64_t bytes) {
+    const std::uint64_t rest = chunk_.gradients - std::min(chunk_.gradients, gradients_left_);
+    Tensors until_the_update;
+    tally_.make(until_the_update, MemoryLabel::kGradients, std::min(bytes, rest));
+    gradients_left_ += std::min(bytes, rest);
 }
 
 }  // namespace auspex::schedule

@@ -69,6 +69,13 @@ void BlockWalk::begin_block() {
 }
 
 void BlockWalk::end_block() {
+    if (block_ == BlockKind::kBackward || block_ == BlockKind::kBackwardWeight) {
+        leave_gradients(chunk_.gradients - std::min(chunk_.gradients, gradients_left_));
+    } else if (block_ == BlockKind::kOptimizer) {
+        Tensors gradients;
+        MemoryTally::adopt(gradients, MemoryLabel::kGradients, chunk_.gradients_of_stage);
+        tally_.release(gradients);
+    }
     const bool hands_over = block_ == BlockKind::kForward
                                 ? chunk_.to_own_rank
                                 : chunk_.from_own_rank && block_ != BlockKind::kBackwardWeight;
@@ -190,7 +197,7 @@ void BlockWalk::norm_step() {
     const bool weights_read_it = !mixture() || s_.shared_inner > 0;
     const std::uint64_t bytes = s_.ts * s_.h * s_.a;
     if (!gradient()) {
-        return weights_read_it ? keep_for_weights(!redone().norm, s_.ts * s_.h * s_.operand)
+        return weights_read_it ? keep_for_weights(!redone().norm, s_.as_operands(s_.ts * s_.h))
                                : keep(!redone().norm, bytes);
     }
     tally_.replace(x_, kWorkspace, bytes);
@@ -270,10 +277,14 @@ void BlockWalk::dense_step(const Operation& op) {
                 return keep_for_weights(false, rows() * s_.expert_inner * s_.a);
             }
             const bool kept = keeps_experts() && !redone().activation;
-            keep_for_weights(kept, s_.t * s_.inner * s_.operand);
+            keep_for_weights(kept, s_.as_operands(s_.t * s_.inner));
             return keep(kept, s_.keeps_activation ? s_.t * s_.inner * s_.a : 0);
         }
-        default: return end_sublayer(s_.t * s_.h);
+        default:
+            if (op.kind == OpKind::kDownProjection && forward() && redone().alternate_products) {
+                keep(keeps_experts(), s_.t * s_.h * s_.a);  // saved by its kind, though nothing reads it
+            }
+            return end_sublayer(s_.t * s_.h);
     }
 }
 

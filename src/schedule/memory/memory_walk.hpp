@@ -42,6 +42,7 @@ struct PassMemory {
     std::vector<SublayerMemory> predictions;  ///< in front of each module's layer
     std::vector<SublayerMemory> on_host;      ///< as `sublayers`: what of them is in host memory
     Tensors router_logits;
+    Tensors last_unit;  ///< weights of the LM head, where they stay gathered
 };
 
 /// What one use of a block does to memory, against what was live when it began.
@@ -142,6 +143,8 @@ class BlockWalk {
     void make_units(const Operation& op);
     /// Weights that it read last, gradients that it summed last.
     void release_units(std::uint32_t operation);
+    /// Shards of sums that stay until the update.
+    void leave_gradients(std::uint64_t bytes);
     // memory_experts.cpp
     void experts_step(const Operation& op);
     void dispatch_step();
@@ -222,7 +225,8 @@ class BlockWalk {
     // of units, between operations of a pass
     std::vector<UnitEnds> last_reads_, last_dense_sums_, last_expert_sums_;
     std::map<int, Tensors> gathered_, dense_sums_, expert_sums_;
-    bool sums_shared_ = false;  ///< the next sum over tp is that of the shared experts
+    std::uint64_t gradients_left_ = 0;  ///< by leave_gradients
+    bool sums_shared_ = false;          ///< the next sum over tp is that of the shared experts
 };
 
 }  // namespace auspex::schedule

@@ -176,7 +176,7 @@ class StageBuilder {
         set_buckets(v, last_micro_batch);
         Value g = kNoValue;
         const LayerRange range = layers_of(s_.workload, s_.plan, v);
-        UnitGathers gathers(b_, layout_, backward_units(s_.workload, s_.plan, v));
+        UnitGathers gathers(b_, layout_, backward_units(s_.workload, s_.plan, s_.stack, v));
         HostCopies copies(b_, range);
         copies.begin_backward();
         if (is_last_part(s_.plan, v)) {

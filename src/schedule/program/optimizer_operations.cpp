@@ -192,10 +192,15 @@ std::uint32_t build_optimizer_block(BlockBuilder& b, const models::Layout& layou
     const Value norm = b.communicate(OpKind::kGradientNormAllReduce, Stream::kDp, CommKind::kAllReduce,
                                      models::GroupKind::kWorld, all, {{1, ElementType::kFp32}}, {});
     const double passes = s.stack.kernels.optimizer;
-    const double master_bytes = s.plan.weight_bytes < 4 ? 8 : 0;  // fp32 master copy, read and written
+    // Moments and the fp32 copy are read and written, the gradient is read; weights that have no such copy are read,
+    // too.
+    const bool are_cast = s.stack.casts_shards && shards_weights(s.plan) && models::master_bytes(s.plan) > 0;
+    const double states = 2 * (models::moment_bytes(s.plan) + models::master_bytes(s.plan)) +
+                          (s.plan.bf16_states ? s.plan.weight_bytes : 0);
+    const double written = are_cast ? 0 : s.plan.weight_bytes;  // of the copy that passes read
     b.require(norm);
-    std::vector<models::Kernel> update{models::memory_kernel(
-        passes * shard * (16 + master_bytes + s.plan.gradient_bytes + s.plan.weight_bytes), passes)};
+    std::vector<models::Kernel> update{
+        models::memory_kernel(passes * shard * (states + models::stored_gradient_bytes(s.plan) + written), passes)};
     if (s.plan.fp8 != models::Fp8::kNone) {
         update.push_back(cast_to_fp8(s.plan, parameters_in_fp8(s.workload, s.plan, stage)));
     }

@@ -24,6 +24,15 @@ bool gathers_in_passes(const models::Plan& plan) { return plan.optimizer == mode
 
 bool shards_weights(const models::Plan& plan) { return gathers_in_passes(plan) && plan.reshard_after_forward; }
 
+bool keeps_last_unit(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack) {
+    const bool holds_one = plan.schedule != models::ScheduleKind::kGpipe || plan.micro_batches == 1;
+    return stack.keeps_last_unit && shards_weights(plan) && holds_one && !workload.tied_embeddings;
+}
+
+bool gradients_come_and_go(const models::Plan& plan, const models::Stack& stack) {
+    return stack.frees_gradients && gathers_in_passes(plan) && plan.micro_batches == 1;
+}
+
 SummedParts summed_parts(const models::Plan& plan, const models::Layout& layout, const StageParameters& bucket) {
     const auto is_shared = [&](bool experts) {
         return plan.shard_replicas > 1 || group_size(layout, shard_groups(plan, experts).shard) > 1;
@@ -63,8 +72,12 @@ std::optional<int> unit_of(const Operation& op, LayerRange layers, bool is_tied)
     }
 }
 
-std::vector<UnitEnds> last_reads(const Program& program, const Block& block, LayerRange layers, bool is_tied) {
+std::vector<UnitEnds> last_reads(const Program& program, const Block& block, LayerRange layers, bool is_tied,
+                                 std::optional<int> held) {
     std::vector<UnitEnds> ends;
+    if (held) {
+        ends.push_back({*held, 0});
+    }
     const std::span<const Operation> operations = program.operations_of(block);
     for (const Operation& op : operations) {
         const bool gathers = op.kind == OpKind::kParameterGatherDense || op.kind == OpKind::kParameterGatherExperts;

@@ -20,6 +20,14 @@ struct ShardGroups {
 
 /// Weights are kept as shards, too, and a unit's are whole only while a pass needs them.
 [[nodiscard]] bool shards_weights(const models::Plan& plan);
+/// The last unit of the model's last part, final norm and LM head, stays gathered from a forward pass to its backward
+/// pass: Stack::keeps_last_unit, where shards_weights and the table is not the embedding's. Not with gpipe and several
+/// micro-batches, of which a library would hold one copy: gathered again there, as if it did not keep it.
+[[nodiscard]] bool keeps_last_unit(const models::Workload& workload, const models::Plan& plan,
+                                   const models::Stack& stack);
+/// Gradients of a step are made by its backward pass and released by the update: Stack::frees_gradients with fsdp, and
+/// one micro-batch. Of several the second finds those of the first: there all the time is then what the peak sees.
+[[nodiscard]] bool gradients_come_and_go(const models::Plan& plan, const models::Stack& stack);
 /// Passes gather weights: fsdp.
 [[nodiscard]] bool gathers_in_passes(const models::Plan& plan);
 
@@ -47,9 +55,10 @@ struct UnitEnds {
     int unit = 0;
     std::uint32_t operation = 0;
 };
-/// Of each unit that the block gathers: the last operation that reads its weights.
+/// Of each unit that the block gathers, and of one that it finds gathered (`held`): the last operation that reads its
+/// weights.
 [[nodiscard]] std::vector<UnitEnds> last_reads(const Program& program, const Block& block, LayerRange layers,
-                                               bool is_tied);
+                                               bool is_tied, std::optional<int> held = {});
 /// Of each bucket whose gradients the block sums (by its last unit) and of the part: the last sum, behind which the
 /// rank adds its shard.
 [[nodiscard]] std::vector<UnitEnds> last_sums(const Program& program, const Block& block, bool experts);

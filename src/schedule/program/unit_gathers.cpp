@@ -44,7 +44,7 @@ std::vector<GatheredUnit> forward_units(const models::Workload& workload, const 
 }
 
 std::vector<GatheredUnit> backward_units(const models::Workload& workload, const models::Plan& plan,
-                                         int virtual_stage) {
+                                         const models::Stack& stack, int virtual_stage) {
     std::vector<GatheredUnit> units;
     if (!shards_weights(plan)) {
         return units;
@@ -52,6 +52,7 @@ std::vector<GatheredUnit> backward_units(const models::Workload& workload, const
     const LayerRange range = layers_of(workload, plan, virtual_stage);
     if (is_last_part(plan, virtual_stage)) {
         units.push_back(head_unit(workload, plan, virtual_stage, true));
+        units.back().is_there = keeps_last_unit(workload, plan, stack);
     }
     for (int layer = range.last - 1; layer >= range.first; --layer) {
         units.push_back({unit_of_layer(range, layer), layer, layer_parameters(workload, plan, layer)});
@@ -74,6 +75,9 @@ void UnitGathers::before_next(Value x) {
 }
 
 Value UnitGathers::gather(const GatheredUnit& of, Value after) {
+    if (of.is_there) {
+        return after;
+    }
     b_.set(b_.phase(), of.layer);
     const Value first = of.second_unit < 0 ? after : gather(of.second_unit, of.more, after);
     const Value second = gather(of.unit, of.parameters, after);

@@ -13,6 +13,7 @@ struct GatheredUnit {
     StageParameters parameters;
     StageParameters more{};  ///< of a second unit, which is needed as well
     int second_unit = -1;    ///< none
+    bool is_there = false;   ///< it stays gathered from the forward pass (keeps_last_unit)
 };
 /// Embedding, layers, final norm with LM head, which prediction modules behind it use again, and these: as far as the
 /// virtual stage has them. Where embedding and head are one
@@ -22,7 +23,7 @@ struct GatheredUnit {
 /// Head and layers: gradients of an embedding ask for no weights. None where weights gathered for the forward pass stay
 /// (reshard_after_forward false). A head with the embedding's table gathers that unit, too.
 [[nodiscard]] std::vector<GatheredUnit> backward_units(const models::Workload& workload, const models::Plan& plan,
-                                                       int virtual_stage);
+                                                       const models::Stack& stack, int virtual_stage);
 
 /// Emits the gathers of a pass: before a unit runs those of plan.prefetch units behind it, too.
 class UnitGathers {

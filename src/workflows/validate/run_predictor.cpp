@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "compare/evaluate/runs/run_choices.hpp"
 #include "compare/evaluate/runs/run_inputs.hpp"
 #include "launch/input_files.hpp"
 #include "sim/predict/memory_report.hpp"
@@ -84,12 +85,16 @@ void RunPredictor::predict_run(evaluate::ValidatedRun& one) const {
     }
     one.measured = *measured;
     one.is_fitted = is_fitted(names_, run);
+    one.is_corrected = !corrections_of(names_, run).empty();
     one.why = reason_of(names_, run);
     predict::PredictOptions options;
     options.tiles = run.gpus;
     const bool is_recompute_assumed = run.workload_file.empty() && is_recompute_unstated(run);
     const models::Inputs inputs = fastest_inputs(one, *hardware, *framework, options);
     one.traits = evaluate::traits_of(inputs, run.gpus);
+    for (const auto* const constants : {&inputs.machine.constants, &inputs.stack.constants}) {
+        std::ranges::transform(*constants, std::back_inserter(one.constants), &Constant::path);
+    }
     one.traits.is_recompute_assumed = is_recompute_assumed;
     const predict::Prediction prediction = predict::predict(inputs, options).prediction;
     one.predicted_s = prediction.step_time_s;
@@ -101,47 +106,69 @@ void RunPredictor::predict_run(evaluate::ValidatedRun& one) const {
     one.predicted_memory_bytes = static_cast<double>(prediction.memory.peak_bytes);
 }
 
+namespace {
+
+/// One way to fill in what a run leaves open.
+struct Attempt {
+    evaluate::ValidatedRun run;
+    std::optional<models::Inputs> inputs{};
+    Picoseconds step = 0;
+    double bytes = 0;
+    bool fits = true;
+};
+
+void measure(Attempt& attempt, const predict::PredictOptions& options) {
+    const predict::SimulatedStep step = predict::simulate_step(*attempt.inputs, options, false);
+    const predict::MemoryReport memory = predict::memory_report(*attempt.inputs, step);
+    attempt.step = step.step, attempt.bytes = memory.peak_bytes, attempt.fits = memory.fits;
+}
+
+/// The fastest that fits; where nothing does, what needs least memory.
+bool is_better(const Attempt& attempt, const Attempt& best) {
+    if (!best.inputs || attempt.fits != best.fits) {
+        return !best.inputs || attempt.fits;
+    }
+    return attempt.fits ? attempt.step < best.step : attempt.bytes < best.bytes;
+}
+
+}  // namespace
+
 models::Inputs RunPredictor::fastest_inputs(evaluate::ValidatedRun& one, const evaluate::RunNames::Hardware& hardware,
                                             const evaluate::RunNames::Framework& framework,
                                             const predict::PredictOptions& options) const {
-    const std::vector<evaluate::PublishedRun> choices = evaluate::open_choices(one.run, framework);
     const evaluate::PublishedRun run = one.run;
-    evaluate::ValidatedRun chosen;
-    std::optional<models::Inputs> best;
+    const std::vector<std::vector<evaluate::PublishedRun>> sizes = evaluate::open_choices(run, framework);
+    const bool is_open = sizes.size() > 1 || sizes.front().size() > 1;
+    Attempt best;
     std::optional<InputError> refused;
-    constexpr Picoseconds kNone = std::numeric_limits<Picoseconds>::max();
-    Picoseconds best_step = kNone;
-    double least_bytes = std::numeric_limits<double>::max();
-    for (const evaluate::PublishedRun& choice : choices) {
-        evaluate::ValidatedRun attempt = one;
-        attempt.run = choice;
-        try {
-            models::Inputs inputs = inputs_of(attempt, hardware, framework, {});
-            std::ranges::move(evaluate::notes_of_choice(run, choice), std::back_inserter(attempt.notes));
-            if (choices.size() == 1) {
-                chosen = std::move(attempt);
-                best = std::move(inputs);
-                break;
+    for (const std::vector<evaluate::PublishedRun>& choices : sizes) {
+        for (const evaluate::PublishedRun& choice : choices) {
+            Attempt attempt{one};
+            attempt.run.run = choice;
+            try {
+                attempt.inputs = inputs_of(attempt.run, hardware, framework, {});
+                std::ranges::move(evaluate::notes_of_choice(run, choice), std::back_inserter(attempt.run.notes));
+                if (is_open) {
+                    measure(attempt, options);
+                }
+            } catch (const InputError& error) {
+                refused = error;  // no plan has such micro-batches, or a model's layers no such part
+                continue;
             }
-            const predict::SimulatedStep step = predict::simulate_step(inputs, options, false);
-            const predict::MemoryReport memory = predict::memory_report(inputs, step);
-            const bool is_better =
-                memory.fits ? step.step < best_step : best_step == kNone && memory.peak_bytes < least_bytes;
-            if (is_better) {
-                best_step = memory.fits ? step.step : best_step;
-                least_bytes = memory.peak_bytes;
-                best = std::move(inputs);
-                chosen = std::move(attempt);
+            const bool fits = attempt.fits;
+            if (is_better(attempt, best)) {
+                best = std::move(attempt);
             }
-        } catch (const InputError& error) {
-            refused = error;  // no plan has such micro-batches
+            if (fits) {
+                break;  // what is recomputed besides costs time
+            }
         }
     }
-    if (!best) {
+    if (!best.inputs) {
         throw refused.value();
     }
-    one = std::move(chosen);
-    return std::move(*best);
+    one = std::move(best.run);
+    return std::move(*best.inputs);
 }
 
 std::vector<std::string> RunPredictor::settings_of(const evaluate::RunNames::Hardware& hardware,
@@ -163,6 +190,10 @@ models::Inputs RunPredictor::inputs_of(evaluate::ValidatedRun& one, const evalua
     evaluate::RunInputTexts texts = has_files ? evaluate::RunInputTexts{} : run_inputs(one.run, framework);
     one.notes = std::move(texts.notes);
     std::vector<std::string> settings = settings_of(hardware, framework, one.run.plan.is_compiled);
+    for (const evaluate::RunNames::Correction* const correction : corrections_of(names_, one.run)) {
+        settings.insert(settings.end(), correction->set.begin(), correction->set.end());
+        one.notes.push_back("corrected: " + correction->why);
+    }
     settings.insert(settings.end(), more.begin(), more.end());
     JsonDocument plan = has_files ? launch::load_document("plan", one.run.plan_file, {})
                                   : JsonDocument::parse(texts.plan, one.run.id + " (plan)");

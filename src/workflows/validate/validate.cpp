@@ -52,12 +52,13 @@ evaluate::ConstantAblation ablation_of(const RunPredictor& predictor, const eval
                                        const std::vector<evaluate::ValidatedRun>& runs) {
     evaluate::ConstantAblation ablation{fitted.stack, fitted.machine, fitted.constant, fitted.without, {}, {}, 0, 0};
     const auto has_it = [&](const evaluate::ValidatedRun& one) {
-        return fitted.stack.empty() ? one.machine == fitted.machine : one.stack == fitted.stack;
+        const bool is_of_file = fitted.stack.empty() ? one.machine == fitted.machine : one.stack == fitted.stack;
+        return is_of_file && std::ranges::find(one.constants, fitted.constant) != one.constants.end();
     };
     std::vector<evaluate::ValidatedRun> changed = runs;
     tbb::parallel_for(std::size_t{0}, changed.size(), [&](std::size_t i) {
         evaluate::ValidatedRun& one = changed[i];
-        if (one.why_unmapped.empty() && !one.is_fitted && has_it(one)) {
+        if (one.why_unmapped.empty() && one.is_verified() && has_it(one)) {
             one.predicted_s = predictor.step_with(runs[i], fitted.without);
         }
     });

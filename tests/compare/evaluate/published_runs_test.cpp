@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "compare/evaluate/runs/run_choices.hpp"
 #include "compare/evaluate/runs/run_inputs.hpp"
 #include "compare/evaluate/runs/run_judgement.hpp"
 #include "compare/evaluate/runs/run_names.hpp"
@@ -101,31 +102,75 @@ TEST(PublishedRuns, a_gpt_of_megatron_is_one_here) {
     EXPECT_FALSE(workload_of(run_with(kGpt, {{"model.position", "alibi"}})).learned_positions);
 }
 
-TEST(PublishedRuns, what_is_not_stated_is_tried_in_every_way_or_as_the_framework_has_it) {
-    using Choices = std::vector<std::pair<int, std::string>>;
-    const auto choices = [](const PublishedRun& run, const RunNames::Framework& f) {
-        Choices found;
-        for (const PublishedRun& choice : open_choices(run, f)) {
-            found.emplace_back(choice.plan.micro_batch, choice.plan.recompute);
+/// "2: norm+activation" for micro-batches of 2; "2" where the run says what is recomputed, or the framework does.
+std::vector<std::string> choices_of(const PublishedRun& run, const RunNames::Framework& f) {
+    std::vector<std::string> found;
+    for (const std::vector<PublishedRun>& of_size : open_choices(run, f)) {
+        for (const PublishedRun& choice : of_size) {
+            std::string words;
+            for (const std::string& word : choice.plan.recompute_choice.value_or(std::vector<std::string>{})) {
+                words += (words.empty() ? "" : "+") + word;
+            }
+            found.push_back(std::to_string(choice.plan.micro_batch) +
+                            (choice.plan.recompute_choice ? ": " + words : ""));
         }
-        return found;
-    };
+    }
+    return found;
+}
+
+using Choices = std::vector<std::string>;
+
+TEST(PublishedRuns, micro_batches_that_are_not_stated_are_tried_or_as_the_framework_has_them) {
     RunNames::Framework f = framework();
     // 1,024 GPUs, tp 8 and pp 16: 8 replicas, 192 sequences each; 180 of 1,440 are no multiple of 8.
     const PublishedRun unstated = run_with(kGpt, {{"plan.micro_batch", "null"}});
-    EXPECT_EQ(choices(unstated, f), (Choices{{1, "full"}, {2, "full"}, {4, "full"}, {8, "full"}}));
-    EXPECT_EQ(choices(run_with(kGpt, {{"plan.micro_batch", "null"}, {"plan.global_batch", "1440"}}), f),
-              (Choices{{1, "full"}, {2, "full"}, {4, "full"}}));
-    EXPECT_EQ(choices(run_with(kGpt, {{"plan.micro_batch", "3"}}), f), (Choices{{3, "full"}}));
+    EXPECT_EQ(choices_of(unstated, f), (Choices{"1", "2", "4", "8"}));
+    EXPECT_EQ(choices_of(run_with(kGpt, {{"plan.micro_batch", "null"}, {"plan.global_batch", "1440"}}), f),
+              (Choices{"1", "2", "4"}));
+    EXPECT_EQ(choices_of(run_with(kGpt, {{"plan.micro_batch", "3"}}), f), (Choices{"3"}));
+    // 192 sequences in 96 micro-batches are 2 each: one of the two numbers is wrong.
+    EXPECT_EQ(choices_of(run_with(kGpt, {{"plan.micro_batch", "3"}, {"plan.ga", "96"}}), f), (Choices{"3", "2"}));
+    EXPECT_EQ(choices_of(run_with(kGpt, {{"plan.micro_batch", "2"}, {"plan.ga", "96"}}), f), (Choices{"2"}));
+    f.micro_batch_per_stage = true;
+    EXPECT_EQ(choices_of(unstated, f), (Choices{"12"}));  // 192 over 16 stages
+}
+
+TEST(PublishedRuns, recomputation_that_is_not_stated_is_tried_the_cheapest_first) {
+    RunNames::Framework f = framework();
     const PublishedRun recipe = run_with(kGpt, {{"plan.recompute", R"("see recipe")"}});
-    EXPECT_EQ(choices(recipe, f), (Choices{{1, "none"}, {1, "selective"}, {1, "full"}}));
-    EXPECT_EQ(choices(run_with(kGpt, {{"plan.recompute", R"("see recipe")"}, {"precision", R"("FP8-CS")"}}), f),
-              (Choices{{1, "see recipe"}}));
-    EXPECT_EQ(notes_of_choice(recipe, open_choices(recipe, f).back()),
-              std::vector<std::string>{"recompute full is assumed"});
-    f.micro_batch_per_stage = true, f.recompute_unstated = "full";
-    EXPECT_EQ(choices(unstated, f), (Choices{{192 / 16, "full"}}));
-    EXPECT_EQ(choices(recipe, f), (Choices{{1, "see recipe"}}));
+    EXPECT_EQ(choices_of(recipe, f), (Choices{"1: ", "1: core_attention", "1: layer"}));
+    EXPECT_EQ(notes_of_choice(recipe, open_choices(recipe, f)[0][2]),
+              std::vector<std::string>{"recompute layer is assumed"});
+    EXPECT_THROW(static_cast<void>(load_run_names(JsonDocument::parse(
+                     R"({"hardware": [], "fitted": [], "frameworks": [{"text": ["a"], "stack": "s",
+                         "gradient_dtype": "fp32", "expert_kernels": "grouped", "dispatch": "alltoall",
+                         "recompute_unstated": "none", "recompute_choices": [["activations"]]}]})",
+                     "names"))),
+                 InputError);
+    // No latents here and no shared experts: what is left of a choice that names them is there already.
+    f.recompute_choices = {{"activation"}, {"activation", "latent_up", "shared_experts"}, {"expert", "norm"}};
+    EXPECT_EQ(choices_of(recipe, f), (Choices{"1: activation", "1: expert+norm"}));
+    const std::string plan = run_inputs(open_choices(recipe, f)[0][1], f).plan;
+    EXPECT_TRUE(models::load_plan(JsonDocument::parse(plan, "plan")).recompute.expert);
+    f.recompute_unstated = "full";
+    EXPECT_EQ(choices_of(recipe, f), (Choices{"1"}));
+}
+
+TEST(PublishedRuns, what_a_case_says_is_corrected_by_its_id_or_source) {
+    const RunNames names = load_run_names(JsonDocument::parse(
+        R"({"hardware": [], "frameworks": [], "fitted": [], "corrections": [
+            {"id": ["a", "b"], "set": ["plan.recompute=[]"], "why": "x"}, {"source": ["page"], "set": [], "why": "y"}]})",
+        "names"));
+    PublishedRun run;
+    run.id = "b", run.source = "the page of it";
+    ASSERT_EQ(corrections_of(names, run).size(), 2);
+    EXPECT_EQ(corrections_of(names, run)[0]->set, std::vector<std::string>{"plan.recompute=[]"});
+    run.id = "c";
+    ASSERT_EQ(corrections_of(names, run).size(), 1);
+    EXPECT_EQ(corrections_of(names, run)[0]->why, "y");
+    const auto without =
+        R"({"hardware": [], "frameworks": [], "fitted": [], "corrections": [{"set": [], "why": "x"}]})";
+    EXPECT_THROW(static_cast<void>(load_run_names(JsonDocument::parse(without, "names"))), InputError);
 }
 
 TEST(PublishedRuns, names_are_compared_without_case_blanks_hyphens_and_makers) {
@@ -181,6 +226,13 @@ TEST(PublishedRuns, latent_attention_and_experts) {
     EXPECT_EQ(plan.dp, 2);  // 1,024 over pp 8, ep 64
     EXPECT_EQ(plan.fp8, models::Fp8::kBlockwise);
     EXPECT_EQ(plan.micro_batches, 8192 / 64);
+    // States of what ep replicates are sharded over it, too, but by a framework that has them over dp alone.
+    EXPECT_EQ(plan.optimizer, models::OptimizerSharding::kEpAware);
+    RunNames::Framework f = framework();
+    f.sharded_with_experts = "sharded", f.fp8_weights_only = {"blockwise"};
+    const models::Plan plain = models::load_plan(JsonDocument::parse(run_inputs(run, f).plan, "plan"));
+    EXPECT_EQ(plain.optimizer, models::OptimizerSharding::kSharded);
+    EXPECT_TRUE(plain.fp8_weights_only && !plan.fp8_weights_only);
 }
 
 /// ZeRO++ keeps weights in each node: nodes are the replicas of what is sharded.

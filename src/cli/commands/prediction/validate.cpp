@@ -35,6 +35,7 @@ void write_case(JsonWriter& json, const ValidatedRun& one, const std::string& co
         write_published_spread(json, *one.spread);
     }
     json.member("interval_holds", one.interval_holds()).member("fitted", one.is_fitted);
+    json.member("corrected", one.is_corrected);
     json.key("losses").begin_object();
     for (std::size_t i = 0; i < schedule::kLossCount; ++i) {
         json.member(to_string(static_cast<schedule::Loss>(i)), to_seconds(one.losses[i]));

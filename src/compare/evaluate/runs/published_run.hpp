@@ -35,6 +35,8 @@ struct PublishedRun {
         bool sequence_parallel = false;
         double capacity_factor = 0;
         std::string zero, overlap, recompute, schedule;
+        /// In the plan's words, of a run that does not say: one of the framework's choices. No key of a case.
+        std::optional<std::vector<std::string>> recompute_choice;
         bool is_compiled = false, is_fsdp = false;
     } plan;
 

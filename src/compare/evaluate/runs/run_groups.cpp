@@ -130,7 +130,7 @@ std::vector<TraitErrors> errors_by_trait(const Runs& runs) {
 Runs verified(const std::vector<ValidatedRun>& runs) {
     Runs some;
     for (const ValidatedRun& one : runs) {
-        if (one.why_unmapped.empty() && !one.is_fitted) {
+        if (one.why_unmapped.empty() && one.is_verified()) {
             some.push_back(&one);
         }
     }

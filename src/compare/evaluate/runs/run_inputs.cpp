@@ -126,9 +126,12 @@ std::string optimizer_of(const PublishedRun& run, const RunNames::Framework& fra
         return "zero-2";
     }
     if (zero.starts_with("1") || has(zero, "distributed_optimizer")) {
-        return "sharded";
+        return run.plan.ep > 1 ? framework.sharded_with_experts : "sharded";
     }
-    if (zero.empty() || zero.starts_with("none") || zero.starts_with("0")) {
+    if (zero.empty()) {
+        return framework.optimizer_unstated;
+    }
+    if (zero.starts_with("none") || zero.starts_with("0")) {
         return "replicated";
     }
     refuse(run, "zero " + json_quote(zero), "one that begins with none, 0, 1, 2, 3 or distributed_optimizer");
@@ -147,6 +150,9 @@ int shard_replicas_of(const PublishedRun& run, int data_parallel, std::vector<st
 
 std::vector<std::string> recompute_of(const PublishedRun& run, const RunNames::Framework& framework,
                                       std::vector<std::string>& notes) {
+    if (run.plan.recompute_choice) {
+        return *run.plan.recompute_choice;
+    }
     std::string_view said = run.plan.recompute;
     if (is_recompute_unstated(run)) {
         said = framework.recompute_unstated;
@@ -166,6 +172,9 @@ std::vector<std::string> recompute_of(const PublishedRun& run, const RunNames::F
 
 std::string fp8_of(const PublishedRun& run) {
     const std::string_view precision = run.precision;
+    if (has(precision, "FP4") || has(precision, "fp4")) {
+        return "nvfp4";
+    }
     if (has(precision, "finer granularity") || has(precision, "block") || has(precision, "MX") ||
         has(precision, "-SC")) {
         return "blockwise";
@@ -178,7 +187,7 @@ std::string fp8_of(const PublishedRun& run) {
             return "none";
         }
     }
-    refuse(run, "precision " + json_quote(precision), "one with bf16, fp16 or fp8 in it");
+    refuse(run, "precision " + json_quote(precision), "one with bf16, fp16, fp8 or fp4 in it");
 }
 
 /// Micro-batches of a step; a last one that is smaller counts as a whole one.
@@ -282,7 +291,15 @@ std::string plan_of(const PublishedRun& run, const RunNames::Framework& framewor
         }
         write_texts(json, "recompute", recompute_of(run, framework, notes));
         json.member("precision", "bf16").member("gradient_dtype", framework.gradient_dtype);
-        json.member("fp8", fp8_of(run)).member("optimizer", optimizer_of(run, framework));
+        if (run.plan.zero.empty() && !run.plan.is_fsdp) {
+            notes.push_back("optimizer " + framework.optimizer_unstated + " is assumed");
+        }
+        const std::string fp8 = fp8_of(run);
+        json.member("fp8", fp8).member("optimizer", optimizer_of(run, framework));
+        const bool is_sharded = optimizer_of(run, framework) == "fsdp";  // cast as they are gathered
+        if (!is_sharded && std::ranges::find(framework.fp8_weights_only, fp8) != framework.fp8_weights_only.end()) {
+            json.member("fp8_weights", "only");
+        }
         if (const int replicas = shard_replicas_of(run, data_parallel, notes); replicas > 1) {
             json.member("shard_replicas", replicas);
         }
@@ -296,56 +313,6 @@ std::string plan_of(const PublishedRun& run, const RunNames::Framework& framewor
 }
 
 }  // namespace
-
-namespace {
-
-std::vector<int> micro_batch_sizes(const PublishedRun& run, const RunNames::Framework& framework) {
-    const PublishedRun::Plan& plan = run.plan;
-    if (plan.micro_batch > 0) {
-        return {plan.micro_batch};
-    }
-    const int replica = plan.pp * plan.tp * plan.cp;
-    const int sequences = run.gpus >= replica ? plan.global_batch / (run.gpus / replica) : 1;
-    if (framework.micro_batch_per_stage && plan.pp > 1) {
-        return {std::max(1, sequences / plan.pp)};
-    }
-    std::vector<int> sizes{1, 2, 4, 8};
-    std::erase_if(sizes, [sequences](int size) { return size > 1 && sequences % size != 0; });
-    return sizes;
-}
-
-/// Nothing recomputed, parts, layers: of runs that do not say, and whose framework runs without where it can. Not with
-/// fp8, whose memory is predicted too large to tell: recipes that recompute nothing would not fit.
-std::vector<std::string> recompute_words(const PublishedRun& run, const RunNames::Framework& framework) {
-    const bool is_open = is_recompute_unstated(run) && framework.recompute_unstated == "none" && fp8_of(run) == "none";
-    return is_open ? std::vector<std::string>{"none", "selective", "full"}
-                   : std::vector<std::string>{run.plan.recompute};
-}
-
-}  // namespace
-
-std::vector<PublishedRun> open_choices(const PublishedRun& run, const RunNames::Framework& framework) {
-    std::vector<PublishedRun> choices;
-    for (const std::string& recompute : recompute_words(run, framework)) {
-        for (const int size : micro_batch_sizes(run, framework)) {
-            choices.push_back(run);
-            choices.back().plan.micro_batch = size;
-            choices.back().plan.recompute = recompute;
-        }
-    }
-    return choices;
-}
-
-std::vector<std::string> notes_of_choice(const PublishedRun& run, const PublishedRun& choice) {
-    std::vector<std::string> notes;
-    if (run.plan.micro_batch != choice.plan.micro_batch) {
-        notes.push_back("micro-batches of " + std::to_string(choice.plan.micro_batch) + " are assumed");
-    }
-    if (run.plan.recompute != choice.plan.recompute) {
-        notes.push_back("recompute " + choice.plan.recompute + " is assumed");
-    }
-    return notes;
-}
 
 RunInputTexts run_inputs(const PublishedRun& run, const RunNames::Framework& framework) {
     RunInputTexts texts;

@@ -16,12 +16,6 @@ struct RunInputTexts {
 
 /// The case does not say what was recomputed.
 [[nodiscard]] bool is_recompute_unstated(const PublishedRun& run);
-/// The run with each way of what it leaves open: micro-batches of 1, 2, 4 and 8 sequences, as far as they divide what a
-/// data-parallel rank has of a batch (or as many as stages, where that is the framework's default), each with nothing,
-/// parts or layers recomputed. Who publishes a rate has looked for the fastest that fits. One, where nothing is open.
-[[nodiscard]] std::vector<PublishedRun> open_choices(const PublishedRun& run, const RunNames::Framework& framework);
-/// What the choice has that the run does not say.
-[[nodiscard]] std::vector<std::string> notes_of_choice(const PublishedRun& run, const PublishedRun& choice);
 /// Throws InputError, which names the case and what of it cannot be said: "without a number of attention heads",
 /// "global batch 63 is no multiple of …".
 ///

@@ -39,11 +39,14 @@ std::map<std::string, RunSummary> summaries(const std::vector<ValidatedRun>& run
             continue;
         }
         for (const std::string& group :
-             {std::string("all"), std::string(one.is_fitted ? "fitted" : "verified"), "machine " + one.machine,
-              "stack " + one.stack, "source " + one.run.source_key}) {
+             {std::string("all"),
+              std::string(one.is_fitted      ? "fitted"
+                          : one.is_corrected ? "corrected"
+                                             : "verified"),
+              "machine " + one.machine, "stack " + one.stack, "source " + one.run.source_key}) {
             groups[group].push_back(&one);
         }
-        if (!one.is_fitted) {
+        if (one.is_verified()) {
             groups["verified, machine " + one.machine].push_back(&one);
         }
     }

@@ -26,13 +26,17 @@ struct ValidatedRun {
     double low_s = 0, high_s = 0;                   ///< the 90 % interval with it, by which the case is judged
     schedule::LossTimes losses{};                   ///< what the predicted step is made of
     double predicted_memory_bytes = 0;
-    bool is_fitted = false;          ///< it, or its group, gave a constant
-    std::vector<std::string> notes;  ///< what was assumed of the case
-    std::string why;                 ///< a reason for its error that people have found; empty: none
+    bool is_corrected = false;           ///< what the case says was changed: RunNames::Correction
+    std::vector<std::string> constants;  ///< paths of those of machine and stack that the prediction read
+    bool is_fitted = false;              ///< it, or its group, gave a constant
+    std::vector<std::string> notes;      ///< what was assumed of the case
+    std::string why;                     ///< a reason for its error that people have found; empty: none
     RunTraits traits;
     std::string workload, plan;         ///< what was predicted, as files of this project
     std::vector<std::string> settings;  ///< ROLE.PATH=VALUE of machine and stack
 
+    /// Nothing of the prediction was taken from the case, nor was what it says changed.
+    [[nodiscard]] bool is_verified() const { return !is_fitted && !is_corrected; }
     /// predicted / measured - 1. Requires a prediction.
     [[nodiscard]] double error() const { return predicted_s / measured.seconds - 1; }
     [[nodiscard]] bool interval_holds() const { return low_s <= measured.seconds && measured.seconds <= high_s; }

@@ -7,6 +7,7 @@
 
 #include "base/json.hpp"
 #include "compare/evaluate/published_collectives.hpp"
+#include "models/plan.hpp"
 
 namespace auspex::evaluate {
 namespace {
@@ -25,10 +26,23 @@ std::string plain(std::string_view text) {
     return letters;
 }
 
+/// The text begins so, and no digit follows at once: an H1000 is no H100, an H100 80GB is one.
+bool begins_with(std::string_view text, const std::string& beginning) {
+    const std::string wanted = plain(beginning);
+    if (!plain(text).starts_with(wanted)) {
+        return false;
+    }
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    std::size_t end = 1;
+    while (end < text.size() && !plain(text.substr(0, end)).starts_with(wanted)) {
+        ++end;
+    }
+    return end >= text.size() || !is_digit(text[end - 1]) || !is_digit(text[end]);
+}
+
 bool begins_with_any(const std::string& text, const std::vector<std::string>& beginnings) {
-    return beginnings.empty() || std::ranges::any_of(beginnings, [&](const std::string& beginning) {
-               return plain(text).starts_with(plain(beginning));
-           });
+    return beginnings.empty() ||
+           std::ranges::any_of(beginnings, [&](const std::string& beginning) { return begins_with(text, beginning); });
 }
 
 bool contains_any(const std::string& text, const std::vector<std::string>& parts) {
@@ -41,14 +55,47 @@ RunNames::Hardware read_hardware(const JsonValue& v) {
     return {texts_in(v, "gpu"), texts_in(v, "nics"), text_in(v, "system"), name_in(v, "machine"), texts_in(v, "set")};
 }
 
+std::vector<std::vector<std::string>> read_choices(const JsonValue& list) {
+    std::vector<std::vector<std::string>> choices;
+    for (const JsonValue& choice : list.elements()) {
+        static_cast<void>(models::read_recompute(choice));
+        std::vector<std::string>& words = choices.emplace_back();
+        for (const JsonValue& word : choice.elements()) {
+            words.push_back(word.as_string());
+        }
+    }
+    if (choices.empty()) {
+        list.fail("one list of words at least");
+    }
+    return choices;
+}
+
 RunNames::Framework read_framework(const JsonValue& v) {
-    v.allow_only({"id", "text", "gpu", "source_key", "source", "stack", "gradient_dtype", "expert_kernels", "dispatch",
-                  "dispatch_between_nodes", "overlap", "overlap_sharded", "recompute_unstated", "most_virtual_stages",
-                  "sharded_with_stages", "micro_batch_per_stage", "selective", "set", "set_compiled"});
+    v.allow_only({"text",
+                  "gpu",
+                  "source_key",
+                  "source",
+                  "stack",
+                  "gradient_dtype",
+                  "expert_kernels",
+                  "dispatch",
+                  "dispatch_between_nodes",
+                  "overlap",
+                  "overlap_sharded",
+                  "recompute_unstated",
+                  "most_virtual_stages",
+                  "sharded_with_stages",
+                  "sharded_with_experts",
+                  "optimizer_unstated",
+                  "micro_batch_per_stage",
+                  "selective",
+                  "recompute_choices",
+                  "fp8_weights_only",
+                  "set",
+                  "set_compiled"});
     RunNames::Framework framework;
     framework.text = texts_in(v, "text");
     framework.gpu = texts_in(v, "gpu");
-    framework.id = texts_in(v, "id");
     framework.source = texts_in(v, "source");
     framework.source_key = text_in(v, "source_key");
     framework.stack = name_in(v, "stack");
@@ -66,13 +113,37 @@ RunNames::Framework read_framework(const JsonValue& v) {
     const JsonValue unstated = v.at("recompute_unstated");
     static_cast<void>(unstated.as_one_of({"none", "selective", "full"}));
     framework.recompute_unstated = unstated.as_string();
+    if (const std::optional<JsonValue> choices = v.find("recompute_choices")) {
+        framework.recompute_choices = read_choices(*choices);
+    }
+    if (const std::optional<JsonValue> recipes = v.find("fp8_weights_only")) {
+        for (const JsonValue& recipe : recipes->elements()) {
+            static_cast<void>(recipe.as_one_of(models::kFp8Words));
+            framework.fp8_weights_only.push_back(recipe.as_string());
+        }
+    }
     if (const std::optional<JsonValue> per_stage = v.find("micro_batch_per_stage")) {
         framework.micro_batch_per_stage = per_stage->as_bool();
+    }
+    if (v.find("optimizer_unstated")) {
+        framework.optimizer_unstated = name_in(v, "optimizer_unstated");
+    }
+    if (v.find("sharded_with_experts")) {
+        framework.sharded_with_experts = name_in(v, "sharded_with_experts");
     }
     framework.sharded_with_stages = text_in(v, "sharded_with_stages");
     framework.set = texts_in(v, "set");
     framework.set_compiled = texts_in(v, "set_compiled");
     return framework;
+}
+
+RunNames::Correction read_correction(const JsonValue& v) {
+    v.allow_only({"id", "source", "set", "why"});
+    RunNames::Correction correction{texts_in(v, "id"), texts_in(v, "source"), texts_in(v, "set"), name_in(v, "why")};
+    if (correction.id.empty() && correction.source.empty()) {
+        v.fail("ids or sources of the cases that it corrects");
+    }
+    return correction;
 }
 
 /// All of what says how the constant would be without the cases, or none of it.
@@ -123,13 +194,18 @@ bool fits(const Entry& one, const PublishedRun& run) {
 
 RunNames load_run_names(const JsonDocument& document) {
     const JsonValue root = document.root();
-    root.allow_only({"comment", "hardware", "frameworks", "fitted", "reasons"});
+    root.allow_only({"comment", "hardware", "frameworks", "corrections", "fitted", "reasons"});
     RunNames names;
     for (const JsonValue& one : root.at("hardware").elements()) {
         names.hardware.push_back(read_hardware(one));
     }
     for (const JsonValue& one : root.at("frameworks").elements()) {
         names.frameworks.push_back(read_framework(one));
+    }
+    if (const std::optional<JsonValue> corrections = root.find("corrections")) {
+        for (const JsonValue& one : corrections->elements()) {
+            names.corrections.push_back(read_correction(one));
+        }
     }
     for (const JsonValue& one : root.at("fitted").elements()) {
         names.fitted.push_back(read_fitted(one));
@@ -152,11 +228,21 @@ const RunNames::Hardware* hardware_of(const RunNames& names, const PublishedRun&
 
 const RunNames::Framework* framework_of(const RunNames& names, const PublishedRun& run) {
     const auto found = std::ranges::find_if(names.frameworks, [&](const RunNames::Framework& one) {
-        return (one.id.empty() || std::ranges::find(one.id, run.id) != one.id.end()) &&
-               begins_with_any(run.framework, one.text) && begins_with_any(run.gpu, one.gpu) &&
+        return begins_with_any(run.framework, one.text) && begins_with_any(run.gpu, one.gpu) &&
                run.source_key.starts_with(one.source_key) && contains_any(run.source, one.source);
     });
     return found == names.frameworks.end() ? nullptr : &*found;
+}
+
+std::vector<const RunNames::Correction*> corrections_of(const RunNames& names, const PublishedRun& run) {
+    std::vector<const RunNames::Correction*> found;
+    for (const RunNames::Correction& one : names.corrections) {
+        const bool has_id = one.id.empty() || std::ranges::find(one.id, run.id) != one.id.end();
+        if (has_id && contains_any(run.source, one.source)) {
+            found.push_back(&one);
+        }
+    }
+    return found;
 }
 
 bool is_fitted(const RunNames& names, const PublishedRun& run) {

@@ -21,20 +21,32 @@ struct RunNames {
     struct Framework {
         std::vector<std::string> text, gpu;  ///< one of which the case's words begin with; empty: any
         std::vector<std::string> source;     ///< one of which is somewhere in the case's; empty: any
-        std::vector<std::string> id;         ///< that of the case; empty: any
         std::string source_key;
         std::string stack;           ///< name of a file
         std::string gradient_dtype;  ///< of sums
         std::string expert_kernels, dispatch;
-        std::string dispatch_between_nodes;        ///< where experts lie on several nodes; empty: dispatch
-        std::vector<std::string> overlap;          ///< streams that run beside compute where the plan has them
-        std::vector<std::string> overlap_sharded;  ///< the same where weights are sharded (FSDP, ZeRO-3)
-        std::string sharded_with_stages;           ///< the optimizer in fsdp's place where pp is above 1; empty: fsdp
-        bool micro_batch_per_stage = false;        ///< unstated: as many micro-batches as stages, not the fastest size
-        int most_virtual_stages = 1;               ///< a rank has at most, where the case does not say how many
-        std::vector<std::string> selective;        ///< what "selective" recomputes, in the plan's words
-        std::string recompute_unstated;  ///< what it recomputes where the case does not say: none, selective, full
+        std::string dispatch_between_nodes;             ///< where experts lie on several nodes; empty: dispatch
+        std::vector<std::string> overlap;               ///< streams that run beside compute where the plan has them
+        std::vector<std::string> overlap_sharded;       ///< the same where weights are sharded (FSDP, ZeRO-3)
+        std::string optimizer_unstated = "replicated";  ///< the plan's, where the case does not say what is sharded
+        std::string sharded_with_experts = "ep-aware";  ///< the optimizer of ZeRO stage 1 where ep is above 1
+        std::string sharded_with_stages;     ///< the optimizer in fsdp's place where pp is above 1; empty: fsdp
+        bool micro_batch_per_stage = false;  ///< unstated: as many micro-batches as stages, not the fastest size
+        int most_virtual_stages = 1;         ///< a rank has at most, where the case does not say how many
+        std::vector<std::string> selective;  ///< what "selective" recomputes, in the plan's words
+        std::string recompute_unstated;      ///< what it recomputes where the case does not say: none, selective, full
+        /// In place of "none" what it may recompute where the case does not say, in the plan's words, the cheapest
+        /// first: the first that fits is taken.
+        std::vector<std::vector<std::string>> recompute_choices{{}, {"core_attention"}, {"layer"}};
+        std::vector<std::string> fp8_weights_only;   ///< recipes (plan.fp8) whose weights are in 8 bits only
         std::vector<std::string> set, set_compiled;  ///< the second where the case has `compile`, behind the first
+    };
+    /// What cases say that their own measurements contradict, or leave out that these tell: of those with one of the
+    /// ids and one of the texts somewhere in their source, as far as there are any.
+    struct Correction {
+        std::vector<std::string> id, source;
+        std::vector<std::string> set;  ///< ROLE.PATH=VALUE, behind those of hardware and framework
+        std::string why;
     };
     /// Cases that gave a constant: those with everything that is named here.
     struct Fitted {
@@ -51,6 +63,7 @@ struct RunNames {
     };
     std::vector<Hardware> hardware;
     std::vector<Framework> frameworks;
+    std::vector<Correction> corrections;
     std::vector<Fitted> fitted;
     std::vector<Reason> reasons;
 };
@@ -59,6 +72,7 @@ struct RunNames {
 
 [[nodiscard]] const RunNames::Hardware* hardware_of(const RunNames& names, const PublishedRun& run);
 [[nodiscard]] const RunNames::Framework* framework_of(const RunNames& names, const PublishedRun& run);
+[[nodiscard]] std::vector<const RunNames::Correction*> corrections_of(const RunNames& names, const PublishedRun& run);
 [[nodiscard]] bool is_fitted(const RunNames& names, const PublishedRun& run);
 /// The first that fits; empty: nobody has found one.
 [[nodiscard]] std::string reason_of(const RunNames& names, const PublishedRun& run);

@@ -108,12 +108,17 @@ void add_precisions(std::vector<PlanChange>& changes, const models::Inputs& inpu
         for (const char* word : {"bf16", "fp32"}) {
             JsonDocument document = inputs.plan_document;
             document.set("fp8", "none");
+            document.set("fp8_weights", "copies");
+            document.set("optimizer_states", "fp32");
             document.set(field, word);
             const models::Plan loaded = models::load_plan(document);
             PlanChange change{field, inputs.plan};
             change.changes_results = true;
             change.plan.precision = loaded.precision;
-            change.plan.fp8 = loaded.weight_bytes == 2 ? inputs.plan.fp8 : models::Fp8::kNone;
+            const bool is_bf16 = loaded.weight_bytes == 2;
+            change.plan.fp8 = is_bf16 ? inputs.plan.fp8 : models::Fp8::kNone;
+            change.plan.fp8_weights_only = is_bf16 && inputs.plan.fp8_weights_only;
+            change.plan.bf16_states = is_bf16 && inputs.plan.bf16_states;
             change.plan.weight_bytes = loaded.weight_bytes;
             change.plan.gradient_bytes = loaded.gradient_bytes;
             if (change.plan.precision != inputs.plan.precision ||

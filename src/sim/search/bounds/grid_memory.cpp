@@ -54,10 +54,14 @@ double GridMemory::peak_bytes(const Candidate& candidate, double enough) {
     return most;
 }
 
+bool GridMemory::gradients_come_and_go(const Candidate& c) const {
+    return schedule::gradients_come_and_go(plan_of(c, inputs_.plan), inputs_.stack);
+}
+
 const schedule::FixedBytes& GridMemory::fixed_of(const Candidate& c, int stage) {
     const auto [fixed, is_new] =
         fixed_.try_emplace({c.virtual_stages, stage_shape_of(c.schedule), splits_backward(c.schedule),
-                            c.sequence_parallel, c.stages, c.optimizer, stage});
+                            c.sequence_parallel, c.stages, c.optimizer, gradients_come_and_go(c), stage});
     if (is_new) {
         fixed->second =
             schedule::even_fixed_bytes(inputs_.workload, resolved(inputs_, c), inputs_.stack, layout_, stage);
@@ -72,9 +76,10 @@ double GridMemory::stage_bytes(const Candidate& c, const models::Plan& plan, int
                                                     ? c.optimizer
                                                     : models::OptimizerSharding::kReplicated;
     const bool reduces = schedule::reduces_buckets(plan, inputs_.stack);
-    const auto [effects, is_new] = effects_.try_emplace(
-        {c.virtual_stages, stage_shape_of(c.schedule), splits_backward(c.schedule), c.stages, c.micro_batch_size,
-         c.dispatch, c.expert_kernels, c.recompute, c.sequence_parallel, of_passes, reduces, stage});
+    const auto [effects, is_new] =
+        effects_.try_emplace({c.virtual_stages, stage_shape_of(c.schedule), splits_backward(c.schedule), c.stages,
+                              c.micro_batch_size, c.dispatch, c.expert_kernels, c.recompute, c.sequence_parallel,
+                              of_passes, reduces, gradients_come_and_go(c), stage});
     if (is_new) {
         effects->second = schedule::pass_effects(inputs_.workload, plan, inputs_.stack, layout_, stage,
                                                  routing_load(plan, inputs_.workload));

@@ -25,7 +25,8 @@ class GridMemory {
 
  private:
     using EffectsKey = std::tuple<int, StageShape, bool, models::StageDeal, int, models::Dispatch,
-                                  models::ExpertKernels, int, bool, models::OptimizerSharding, bool, int>;
+                                  models::ExpertKernels, int, bool, models::OptimizerSharding, bool, bool, int>;
+    [[nodiscard]] bool gradients_come_and_go(const Candidate& candidate) const;
     [[nodiscard]] double stage_bytes(const Candidate& candidate, const models::Plan& plan, int stage);
 
     [[nodiscard]] const schedule::FixedBytes& fixed_of(const Candidate& candidate, int stage);
@@ -34,7 +35,7 @@ class GridMemory {
     LayerCostTable& table_;
     models::Layout layout_;
     std::map<EffectsKey, schedule::PassEffects> effects_;
-    std::map<std::tuple<int, StageShape, bool, bool, models::StageDeal, models::OptimizerSharding, int>,
+    std::map<std::tuple<int, StageShape, bool, bool, models::StageDeal, models::OptimizerSharding, bool, int>,
              schedule::FixedBytes>
         fixed_;
 };

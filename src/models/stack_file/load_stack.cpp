@@ -1,6 +1,4 @@
 /// @file Reads stacks/*.json: kernels, pipeline, optimizer, transport, collective rules, processes, what may overlap.
-#include "models/stack.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -11,85 +9,12 @@
 #include "base/json.hpp"
 #include "models/jobs/launch_settings.hpp"
 #include "models/pipeline/schedule_kind.hpp"
+#include "models/stack.hpp"
+#include "models/stack_file/read_kernels.hpp"
+#include "models/stack_file/stack_values.hpp"
 
 namespace auspex::models {
 namespace {
-
-constexpr const char* kRole = "stack";
-constexpr double kMaxOverhead = 10.0;  // seconds; software costs above it are slips of a unit
-constexpr double kMinFraction = 0.01;
-constexpr double kMaxBytes = 1e15;
-
-double read_time(const JsonValue& section, std::string_view key, Stack& stack) {
-    return read_constant(section, key, Dimension::kSeconds, 0, kMaxOverhead, kRole, stack.constants);
-}
-
-double read_time_or_none(const JsonValue& section, std::string_view key, Stack& stack) {
-    return section.find(key) ? read_time(section, key, stack) : 0;
-}
-
-double read_fraction(const JsonValue& section, std::string_view key, Stack& stack) {
-    return read_constant(section, key, Dimension::kNone, kMinFraction, 1, kRole, stack.constants);
-}
-
-double read_size(const JsonValue& section, std::string_view key, Stack& stack) {
-    return read_constant(section, key, Dimension::kBytes, 0, kMaxBytes, kRole, stack.constants);
-}
-
-/// False where there is no such key.
-bool read_flag(const JsonValue& section, std::string_view key) {
-    const auto value = section.find(key);
-    return value && value->as_bool();
-}
-
-int read_count(const JsonValue& section, std::string_view key, std::int64_t low) {
-    return static_cast<int>(section.at(key).as_integer(low, 1000));
-}
-
-void read_counts(const JsonValue& section, KernelCounts& counts) {
-    section.allow_only({"norm", "qk_norm", "rope", "residual", "activation", "router_topk", "cross_entropy",
-                        "embedding", "gradient_accumulation", "attention", "optimizer"});
-    counts.norm = read_count(section, "norm", 1);
-    counts.qk_norm = read_count(section, "qk_norm", 1);
-    counts.rope = read_count(section, "rope", 1);
-    counts.residual = read_count(section, "residual", 1);
-    counts.activation = read_count(section, "activation", 1);
-    counts.router_topk = read_count(section, "router_topk", 1);
-    counts.cross_entropy = read_count(section, "cross_entropy", 1);
-    counts.embedding = read_count(section, "embedding", 1);
-    counts.gradient_accumulation = read_count(section, "gradient_accumulation", 0);
-    counts.attention = read_count(section, "attention", 1);
-    counts.optimizer = read_count(section, "optimizer", 1);
-}
-
-void read_kernels(const JsonValue& section, Stack& stack) {
-    section.allow_only({"launch", "issue", "host_sync", "backward_launch_ratio", "gemm_efficiency",
-                        "attention_efficiency", "step_host", "counts", "keeps", "cross_entropy_copies"});
-    stack.launch_s = read_time(section, "launch", stack);
-    stack.issue_s = read_time_or_none(section, "issue", stack);
-    stack.host_sync_s = read_time(section, "host_sync", stack);
-    stack.backward_launch_ratio =
-        read_constant(section, "backward_launch_ratio", Dimension::kNone, 0.1, 10, kRole, stack.constants);
-    stack.gemm_efficiency = read_fraction(section, "gemm_efficiency", stack);
-    if (section.find("attention_efficiency")) {
-        stack.attention_efficiency = read_fraction(section, "attention_efficiency", stack);
-    }
-    stack.step_host_s = read_time(section, "step_host", stack);
-    read_counts(section.at("counts"), stack.kernels);
-    if (section.find("cross_entropy_copies")) {
-        stack.cross_entropy_copies = read_count(section, "cross_entropy_copies", 0);
-    }
-    if (const auto keeps = section.find("keeps")) {
-        const std::array<bool*, 2> flags{&stack.keeps_rotated, &stack.keeps_activation};
-        for (const JsonValue& word : keeps->elements()) {
-            bool& flag = *flags.at(word.as_one_of({"rotated", "activation"}));
-            if (flag) {
-                word.fail("each of rotated, activation at most once");
-            }
-            flag = true;
-        }
-    }
-}
 
 void read_pipeline(const JsonValue& section, Stack& stack) {
     section.allow_only({"blocking_sends", "sync_after_pass", "router_logits_travel"});
@@ -101,11 +26,12 @@ void read_pipeline(const JsonValue& section, Stack& stack) {
 void read_optimizer(const JsonValue& section, Stack& stack) {
     section.allow_only({"reduction", "bucket", "barriers_per_step", "world_all_reduces_per_step", "loss_terms",
                         "check_gradients", "gradient_buckets", "reduce_scatter_overlaps", "fragmentation",
-                        "per_parameter_ep_all_reduce"});
+                        "per_parameter_ep_all_reduce", "fsdp"});
     stack.reduction =
         section.at("reduction").as_one_of({"flat", "bucketed"}) == 0 ? Reduction::kFlat : Reduction::kBucketed;
     if (stack.reduction == Reduction::kBucketed) {
-        stack.bucket_bytes = read_constant(section, "bucket", Dimension::kBytes, 1, kMaxBytes, kRole, stack.constants);
+        stack.bucket_bytes =
+            read_constant(section, "bucket", Dimension::kBytes, 1, kMaxStackBytes, kStackRole, stack.constants);
     } else if (const auto bucket = section.find("bucket")) {
         bucket->fail("no such key with \"reduction\": \"flat\"; it belongs to \"bucketed\"");
     }
@@ -118,22 +44,16 @@ void read_optimizer(const JsonValue& section, Stack& stack) {
     const auto overlaps = section.find("reduce_scatter_overlaps");
     stack.reduce_scatter_overlaps = !overlaps || overlaps->as_bool();
     if (section.find("fragmentation")) {
-        stack.fragmentation = read_constant(section, "fragmentation", Dimension::kNone, 0, 1, kRole, stack.constants);
+        stack.fragmentation =
+            read_constant(section, "fragmentation", Dimension::kNone, 0, 1, kStackRole, stack.constants);
+    }
+    if (const auto fsdp = section.find("fsdp")) {
+        set_flags(*fsdp, {"casts_shards", "frees_gradients", "keeps_last_unit"},
+                  {&stack.casts_shards, &stack.frees_gradients, &stack.keeps_last_unit});
     }
     // With the check one all-reduce is of flags and another of the loss.
     stack.world_all_reduces_per_step = read_count(section, "world_all_reduces_per_step", stack.check_gradients ? 2 : 0);
     stack.per_parameter_ep_all_reduce = section.at("per_parameter_ep_all_reduce").as_bool();
-}
-
-/// "YYYY-MM".
-void check_date(const JsonValue& value) {
-    const std::string date = value.as_string();
-    const auto is_digit = [&date](std::size_t at) { return date[at] >= '0' && date[at] <= '9'; };
-    const bool shaped = date.size() == 7 && is_digit(0) && is_digit(1) && is_digit(2) && is_digit(3) &&
-                        date[4] == '-' && is_digit(5) && is_digit(6);
-    if (!shaped || date.substr(5) < "01" || date.substr(5) > "12") {
-        value.fail("a year and a month, such as \"2025-03\"");
-    }
 }
 
 /// Reads one entry into the transport fields of `stack`, and its constants after those that are there.
@@ -164,10 +84,10 @@ void read_transport_entry(const JsonValue& entry, Stack& stack) {
     stack.transport_date = entry.at("date").as_string();
     stack.staging = entry.at("staging").as_one_of({"pipelined", "whole"}) == 0 ? Staging::kPipelined : Staging::kWhole;
     stack.rank_bytes_per_s =
-        read_constant(entry, "rank_bandwidth", Dimension::kBytesPerSecond, 1e5, 1e16, kRole, stack.constants);
+        read_constant(entry, "rank_bandwidth", Dimension::kBytesPerSecond, 1e5, 1e16, kStackRole, stack.constants);
     if (entry.find("rank_window")) {
         stack.rank_window_bytes =
-            read_constant(entry, "rank_window", Dimension::kBytes, 1024, 1e12, kRole, stack.constants);
+            read_constant(entry, "rank_window", Dimension::kBytes, 1024, 1e12, kStackRole, stack.constants);
     }
     stack.scale_up_efficiency = read_fraction(entry, "scale_up_efficiency", stack);
     stack.scale_out_efficiency = read_fraction(entry, "scale_out_efficiency", stack);
@@ -177,7 +97,7 @@ void read_transport_entry(const JsonValue& entry, Stack& stack) {
     if (entry.find("compute_share")) {
         constexpr double kMostOfCompute = 0.9;
         stack.compute_share =
-            read_constant(entry, "compute_share", Dimension::kNone, 0, kMostOfCompute, kRole, stack.constants);
+            read_constant(entry, "compute_share", Dimension::kNone, 0, kMostOfCompute, kStackRole, stack.constants);
     }
     stack.scale_up_message_s = read_time(entry, "scale_up_message", stack);
     stack.scale_out_message_s = read_time(entry, "scale_out_message", stack);
@@ -187,43 +107,24 @@ void read_transport_entry(const JsonValue& entry, Stack& stack) {
     stack.eager_message_s = read_time(entry, "eager_message", stack);
     stack.eager_bytes = read_size(entry, "eager", stack);
     if (const auto messages = entry.find("messages")) {
-        stack.messages = read_message_rules(*messages, kRole, kMaxOverhead, stack.constants);
+        stack.messages = read_message_rules(*messages, kStackRole, kMaxOverhead, stack.constants);
     }
     if (const auto paths = entry.find("node_paths")) {
         stack.node_paths = read_node_path_rules(*paths);
     }
     if (entry.find("tree_chunk")) {
         stack.tree_chunk_bytes =
-            read_constant(entry, "tree_chunk", Dimension::kBytes, 1024, 1e12, kRole, stack.constants);
+            read_constant(entry, "tree_chunk", Dimension::kBytes, 1024, 1e12, kStackRole, stack.constants);
     }
     if (entry.find("reduction_bandwidth")) {
-        stack.reduction_bytes_per_s =
-            read_constant(entry, "reduction_bandwidth", Dimension::kBytesPerSecond, 1e6, 1e18, kRole, stack.constants);
+        stack.reduction_bytes_per_s = read_constant(entry, "reduction_bandwidth", Dimension::kBytesPerSecond, 1e6, 1e18,
+                                                    kStackRole, stack.constants);
     }
     stack.reduction_step_s = read_time(entry, "reduction_step", stack);
     stack.host_reduction_bytes = read_size(entry, "host_reduction", stack);
     stack.collective_launch_s = read_time(entry, "collective_launch", stack);
     stack.collective_issue_s = read_time_or_none(entry, "collective_issue", stack);
     stack.collective_check_s = read_time_or_none(entry, "collective_check", stack);
-}
-
-/// Names are part of a constant's path, where a dot separates.
-void check_entry_name(const JsonValue& entries, const std::string& name) {
-    const bool good = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
-    });
-    if (!good) {
-        throw InputError(entries.where(),
-                         "found the name " + json_quote(name) + "; expected names of letters, digits and \"-\"");
-    }
-}
-
-[[noreturn]] void fail_unknown_entry(const JsonValue& use, const std::vector<std::string>& names) {
-    std::string list;
-    for (const std::string& name : names) {
-        list += (list.empty() ? "" : ", ") + json_quote(name);
-    }
-    use.fail("the name of an entry: " + list);
 }
 
 /// Every entry is checked, whichever is in use.
@@ -279,18 +180,6 @@ void read_processes(const JsonValue& section, Stack& stack) {
     stack.buffered_intra_node_bytes = read_size(section, "at_once_near", stack);
 }
 
-void read_can_overlap(const JsonValue& list, Stack& stack) {
-    const std::array<bool*, 4> flags{&stack.can_overlap_tp, &stack.can_overlap_ep, &stack.can_overlap_dp,
-                                     &stack.can_overlap_pp};
-    for (const JsonValue& word : list.elements()) {
-        bool& flag = *flags.at(word.as_one_of({"tp", "ep", "dp", "pp"}));
-        if (flag) {
-            word.fail("each of tp, ep, dp, pp at most once");
-        }
-        flag = true;
-    }
-}
-
 /// A list of words, each at most once.
 std::vector<std::string> read_words(const JsonValue& parent, std::string_view key,
                                     std::span<const std::string_view> words) {
@@ -335,14 +224,16 @@ std::string read_text(const JsonValue& parent, std::string_view key) {
 Stack load_stack(const JsonDocument& document) {
     const JsonValue root = document.root();
     root.allow_only({"name", "description", "kernels", "pipeline", "optimizer", "transport", "collectives", "processes",
-                     "can_overlap", "tp_beside_products", "measured_on", "offers", "emit_format", "environment"});
+                     "can_overlap", "tp_beside_products", "measured_on", "offers", "emit_format", "environment",
+                     "releases"});
     Stack stack;
     stack.file = document.name();
     stack.name = read_text(root, "name");
     if (root.find("description")) {
         static_cast<void>(read_text(root, "description"));
     }
-    read_kernels(root.at("kernels"), stack);
+    const std::optional<JsonValue> release = release_in_use(root, stack);
+    read_kernels(root.at("kernels"), release ? release->find("kernels") : std::nullopt, stack);
     read_pipeline(root.at("pipeline"), stack);
     read_optimizer(root.at("optimizer"), stack);
     read_transport(root.at("transport"), stack);
@@ -350,7 +241,7 @@ Stack load_stack(const JsonDocument& document) {
     if (const auto processes = root.find("processes")) {
         read_processes(*processes, stack);
     }
-    read_can_overlap(root.at("can_overlap"), stack);
+    read_can_overlap(root, release, stack);
     if (const auto pieces = root.find("tp_beside_products")) {
         stack.tp_beside_products = pieces->as_bool();
     }

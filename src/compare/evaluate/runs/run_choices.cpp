@@ -1,0 +1,96 @@
+/// @file Sizes of micro-batches, and what is recomputed.
+#include "compare/evaluate/runs/run_choices.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "compare/evaluate/runs/run_inputs.hpp"
+
+namespace auspex::evaluate {
+namespace {
+
+int sequences_of_rank(const PublishedRun& run) {
+    const int replica = run.plan.pp * run.plan.tp * run.plan.cp;
+    return run.gpus >= replica ? run.plan.global_batch / (run.gpus / replica) : 1;
+}
+
+/// The size that the number of a step's micro-batches asks for, where it is another one than the case has: one of the
+/// two numbers is wrong. 0: they agree, or the number divides nothing.
+int other_size(const PublishedRun& run) {
+    const int sequences = sequences_of_rank(run), steps = run.plan.accumulation;
+    const bool divides = steps > 0 && sequences % steps == 0;
+    return run.plan.micro_batch > 0 && divides && sequences / steps != run.plan.micro_batch ? sequences / steps : 0;
+}
+
+std::vector<int> micro_batch_sizes(const PublishedRun& run, const RunNames::Framework& framework) {
+    const PublishedRun::Plan& plan = run.plan;
+    if (plan.micro_batch > 0) {
+        const int other = other_size(run);
+        return other > 0 ? std::vector<int>{plan.micro_batch, other} : std::vector<int>{plan.micro_batch};
+    }
+    const int sequences = sequences_of_rank(run);
+    if (framework.micro_batch_per_stage && plan.pp > 1) {
+        return {std::max(1, sequences / plan.pp)};
+    }
+    std::vector<int> sizes{1, 2, 4, 8};
+    std::erase_if(sizes, [sequences](int size) { return size > 1 && sequences % size != 0; });
+    return sizes;
+}
+
+/// Of runs that do not say, and whose framework runs without where it can; none: what the case or framework says.
+std::vector<std::optional<std::vector<std::string>>> recompute_choices(const PublishedRun& run,
+                                                                       const RunNames::Framework& framework) {
+    std::vector<std::optional<std::vector<std::string>>> choices;
+    if (!is_recompute_unstated(run) || framework.recompute_unstated != "none") {
+        choices.emplace_back();
+        return choices;
+    }
+    for (std::vector<std::string> words : framework.recompute_choices) {
+        const bool has_latents = run.model.attention == "MLA" && run.model.q_rank > 0 && run.plan.cp == 1,
+                   has_shared = run.model.shared_experts > 0;
+        std::erase_if(words, [&](const std::string& word) {
+            return (word == "latent_up" && !has_latents) || (word == "shared_experts" && !has_shared);
+        });
+        if (std::ranges::find(choices, std::optional(words)) == choices.end()) {
+            choices.emplace_back(std::move(words));
+        }
+    }
+    return choices;
+}
+
+}  // namespace
+
+std::vector<std::vector<PublishedRun>> open_choices(const PublishedRun& run, const RunNames::Framework& framework) {
+    std::vector<std::vector<PublishedRun>> sizes;
+    for (const int size : micro_batch_sizes(run, framework)) {
+        std::vector<PublishedRun>& choices = sizes.emplace_back();
+        for (const auto& recompute : recompute_choices(run, framework)) {
+            choices.push_back(run);
+            choices.back().plan.micro_batch = size;
+            choices.back().plan.recompute_choice = recompute;
+        }
+    }
+    return sizes;
+}
+
+std::vector<std::string> notes_of_choice(const PublishedRun& run, const PublishedRun& choice) {
+    std::vector<std::string> notes;
+    if (other_size(run) > 0) {
+        notes.push_back("micro_batch " + std::to_string(run.plan.micro_batch) + " and ga " +
+                        std::to_string(run.plan.accumulation) + " contradict each other");
+    }
+    if (run.plan.micro_batch != choice.plan.micro_batch || other_size(run) > 0) {
+        notes.push_back("micro-batches of " + std::to_string(choice.plan.micro_batch) + " are assumed");
+    }
+    if (choice.plan.recompute_choice) {
+        std::string words;
+        for (const std::string& word : *choice.plan.recompute_choice) {
+            words += (words.empty() ? "" : ", ") + word;
+        }
+        notes.push_back("recompute " + (words.empty() ? "none" : words) + " is assumed");
+    }
+    return notes;
+}
+
+}  // namespace auspex::evaluate

@@ -1,0 +1,20 @@
+#pragma once
+/// @file What a published run leaves open, each way of it a run of its own.
+#include <string>
+#include <vector>
+
+#include "compare/evaluate/runs/published_run.hpp"
+#include "compare/evaluate/runs/run_names.hpp"
+
+namespace auspex::evaluate {
+
+/// The run with each way of what it leaves open, by size of micro-batches: 1, 2, 4 and 8 sequences, as far as they
+/// divide what a data-parallel rank has of a batch (or as many micro-batches as stages, where that is the framework's
+/// default), each with the framework's choices of what is recomputed, the cheapest first. Who publishes a rate has
+/// looked for the fastest that fits. One of one, where nothing is open.
+[[nodiscard]] std::vector<std::vector<PublishedRun>> open_choices(const PublishedRun& run,
+                                                                  const RunNames::Framework& framework);
+/// What the choice has that the run does not say.
+[[nodiscard]] std::vector<std::string> notes_of_choice(const PublishedRun& run, const PublishedRun& choice);
+
+}  // namespace auspex::evaluate

@@ -1,0 +1,140 @@
+/// @file Kernels of a framework, key by key from its release or for all of them.
+#include "models/stack_file/read_kernels.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/stack_file/stack_values.hpp"
+
+namespace auspex::models {
+namespace {
+
+/// A section, and keys of it that stand elsewhere.
+struct Overlaid {
+    JsonValue base;
+    std::optional<JsonValue> over;
+
+    /// The object that has the key, if any has.
+    [[nodiscard]] const JsonValue& of(std::string_view key) const { return over && over->find(key) ? *over : base; }
+    [[nodiscard]] Overlaid section(std::string_view key) const {
+        return {base.at(key), over ? over->find(key) : std::nullopt};
+    }
+    void allow_only(std::initializer_list<std::string_view> keys) const {
+        base.allow_only(keys);
+        if (over) {
+            over->allow_only(keys);
+        }
+    }
+};
+
+void read_counts(const Overlaid& section, KernelCounts& counts) {
+    section.allow_only({"norm", "qk_norm", "rope", "residual", "activation", "router_topk", "cross_entropy",
+                        "embedding", "gradient_accumulation", "attention", "optimizer"});
+    const auto count = [&](std::string_view key, std::int64_t low) { return read_count(section.of(key), key, low); };
+    counts.norm = count("norm", 1);
+    counts.qk_norm = count("qk_norm", 1);
+    counts.rope = count("rope", 1);
+    counts.residual = count("residual", 1);
+    counts.activation = count("activation", 1);
+    counts.router_topk = count("router_topk", 1);
+    counts.cross_entropy = count("cross_entropy", 1);
+    counts.embedding = count("embedding", 1);
+    counts.gradient_accumulation = count("gradient_accumulation", 0);
+    counts.attention = count("attention", 1);
+    counts.optimizer = count("optimizer", 1);
+}
+
+}  // namespace
+
+void read_kernels(const JsonValue& base, const std::optional<JsonValue>& release, Stack& stack) {
+    const Overlaid section{base, release};
+    section.allow_only({"launch", "issue", "host_sync", "backward_launch_ratio", "gemm_efficiency",
+                        "attention_efficiency", "step_host", "counts", "keeps", "cross_entropy_copies",
+                        "weights_in_activation"});
+    const auto has = [&](std::string_view key) { return section.of(key).find(key).has_value(); };
+    const auto time = [&](std::string_view key) { return read_time(section.of(key), key, stack); };
+    stack.launch_s = time("launch");
+    stack.issue_s = has("issue") ? time("issue") : 0;
+    stack.host_sync_s = time("host_sync");
+    constexpr std::string_view kRatio = "backward_launch_ratio";
+    stack.backward_launch_ratio =
+        read_constant(section.of(kRatio), kRatio, Dimension::kNone, 0.1, 10, kStackRole, stack.constants);
+    stack.gemm_efficiency = read_fraction(section.of("gemm_efficiency"), "gemm_efficiency", stack);
+    if (has("attention_efficiency")) {
+        stack.attention_efficiency = read_fraction(section.of("attention_efficiency"), "attention_efficiency", stack);
+    }
+    stack.step_host_s = time("step_host");
+    read_counts(section.section("counts"), stack.kernels);
+    if (has("cross_entropy_copies")) {
+        stack.cross_entropy_copies = read_count(section.of("cross_entropy_copies"), "cross_entropy_copies", 0);
+    }
+    if (const auto keeps = section.of("keeps").find("keeps")) {
+        set_flags(*keeps, {"rotated", "activation"}, {&stack.keeps_rotated, &stack.keeps_activation});
+    }
+    stack.weights_in_activation = read_flag(section.of("weights_in_activation"), "weights_in_activation");
+}
+
+void read_can_overlap(const JsonValue& base, const std::optional<JsonValue>& release, Stack& stack) {
+    Stack of_base;
+    const auto read = [](const JsonValue& list, Stack& into) {
+        set_flags(list, {"tp", "ep", "dp", "pp"},
+                  {&into.can_overlap_tp, &into.can_overlap_ep, &into.can_overlap_dp, &into.can_overlap_pp});
+    };
+    const bool has_own = release && release->find("can_overlap");
+    read(base.at("can_overlap"), has_own ? of_base : stack);
+    if (has_own) {
+        read(release->at("can_overlap"), stack);
+    }
+}
+
+std::string shadowing_path(const JsonDocument& document, std::string_view path) {
+    const auto releases = document.root().find("releases");
+    const auto use = releases ? releases->find("use") : std::nullopt;
+    const auto entries = releases ? releases->find("entries") : std::nullopt;
+    const auto entry = use && entries && use->is_string() ? entries->find(use->as_string()) : std::nullopt;
+    std::optional<JsonValue> at = entry;
+    std::string found = entry ? "stack.releases.entries." + use->as_string() : "";
+    while (at && at->is_object() && !at->find("value") && !path.empty()) {
+        const std::string_view key = path.substr(0, path.find('.'));
+        at = at->find(key);
+        found += "." + std::string(key);
+        path.remove_prefix(std::min(path.size(), key.size() + 1));
+    }
+    const bool is_part = at && at->is_object() && !at->find("value");  // a section, of which others may be meant
+    return at && !is_part ? found : "";
+}
+
+std::optional<JsonValue> release_in_use(const JsonValue& root, Stack& stack) {
+    const std::optional<JsonValue> section = root.find("releases");
+    if (!section) {
+        return std::nullopt;
+    }
+    section->allow_only({"use", "entries"});
+    const JsonValue use = section->at("use"), entries = section->at("entries");
+    std::optional<JsonValue> found;
+    for (const std::string& name : entries.keys()) {
+        if (name == "comment" || name.starts_with("$")) {
+            continue;
+        }
+        check_entry_name(entries, name);
+        const JsonValue entry = entries.at(name);
+        entry.allow_only({"date", "kernels", "can_overlap"});
+        check_date(entry.at("date"));
+        Stack unused;
+        read_kernels(root.at("kernels"), entry.find("kernels"), unused);
+        read_can_overlap(root, entry, unused);
+        stack.releases.push_back(name);
+        if (name == use.as_string()) {
+            stack.release = name;
+            found = entry;
+        }
+    }
+    if (!found) {
+        fail_unknown_entry(use, stack.releases);
+    }
+    return found;
+}
+
+}  // namespace auspex::models

@@ -1,0 +1,177 @@
+/// @file Memory that depends on what a library keeps: shards, gradients, copies of weights, rows that come back.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "../plan_fixture.hpp"
+#include "schedule/memory/memory.hpp"
+#include "schedule/program/block_builder.hpp"
+
+namespace auspex::schedule {
+namespace {
+
+using namespace testing_plans;
+
+struct Memory {
+    Case c;
+    models::Layout layout;
+    Program program;
+    StageMemory stage;
+};
+
+Memory memory_of(const models::Workload& model, const models::Plan& p, const models::Stack& s) {
+    static const models::Machine kAurora = machine();
+    Case c{model, resolve_plan(p, model, 0), s};
+    const models::Layout layout = layout_of(c.plan);
+    Program program = build_program(c.workload, c.plan, c.stack, layout);
+    StageMemory stage = stage_memory(c.workload, c.plan, c.stack, kAurora, layout, program, 0, {});
+    return {std::move(c), layout, std::move(program), std::move(stage)};
+}
+
+double bytes_of(const std::vector<std::pair<std::string, double>>& labels, const std::string& name) {
+    return std::ranges::find(labels, name, &std::pair<std::string, double>::first)->second;
+}
+
+/// mula-1b on 4 replicas, one micro-batch, nothing recomputed.
+models::Plan four_replicas() {
+    models::Plan p = plan("mula-1b");
+    p.dp = 4, p.pp = 1, p.micro_batches = 1;
+    p.recompute = {};
+    p.gradient_bytes = 4;
+    p.optimizer = models::OptimizerSharding::kReplicated;
+    return p;
+}
+
+/// Weights, gradients and both moments, 2 + 2 + 4 bytes, in place of 2 + 2 + 4 + 8.
+TEST(LibraryMemory, states_in_bf16_are_half_and_have_no_copy_of_the_weights) {
+    const models::Workload model = workload("mula-1b");
+    models::Plan p = four_replicas();
+    p.bf16_states = true;
+    const Memory m = memory_of(model, p, stack("optimus"));
+    EXPECT_EQ(bytes_of(m.stage.by_label, "master_weights"), 0);
+    EXPECT_EQ(bytes_of(m.stage.by_label, "moments"), 4 * count_parameters(model).total());
+    EXPECT_EQ(bytes_of(m.stage.by_label, "gradients"), 2 * count_parameters(model).total());  // though summed in fp32
+}
+
+TEST(LibraryMemory, weights_in_8_bits_alone_save_those_in_bf16) {
+    const models::Workload model = workload("mula-1b");
+    models::Plan p = four_replicas();
+    p.fp8 = models::Fp8::kTensorwise;
+    const Memory copies = memory_of(model, p, stack("optimus"));
+    p.fp8_weights_only = true;
+    const Memory only = memory_of(model, p, stack("optimus"));
+    EXPECT_EQ(bytes_of(copies.stage.by_label, "weights") - bytes_of(only.stage.by_label, "weights"),
+              2 * parameters_in_fp8(model, only.c.plan, 0));
+}
+
+/// Of each layer [t K, h] of 2 bytes.
+TEST(LibraryMemory, rows_that_come_back_are_not_kept_where_the_activation_was_weighted) {
+    const models::Workload model = workload("toy-moe");
+    models::Plan p = plan("toy-ep2-dp2");
+    p.dispatch = models::Dispatch::kAllToAll;
+    p.pp = 1, p.recompute = {};
+    models::Stack s = stack("optimus"), weighted = s;
+    weighted.weights_in_activation = true;
+    const Memory before = memory_of(model, p, s), after = memory_of(model, p, weighted);
+    const double rows = static_cast<double>(before.c.plan.micro_batch_size) * model.sequence_length * model.top_k;
+    EXPECT_EQ(bytes_of(before.stage.peak_by_label, "activations") - bytes_of(after.stage.peak_by_label, "activations"),
+              model.layers * rows * model.hidden_size * 2);
+}
+
+TEST(LibraryMemory, every_second_product_that_is_not_repeated_is_saved_whoever_reads_it) {
+    const models::Workload model = workload("mula-1b");
+    models::Plan p = four_replicas();
+    p.recompute.norm = p.recompute.activation = p.recompute.alternate_products = true;
+    const Memory m = memory_of(model, p, stack("optimus"));
+    const double t = static_cast<double>(p.micro_batch_size) * model.sequence_length, h = model.hidden_size;
+    const double q = model.heads * model.head_size, values = model.kv_heads * model.head_size;
+    // Inputs of both sublayers, queries, values, attention's output and log-sum-exps; one gate, and the down
+    // projection.
+    const double layer =
+        t * (2 * h * 2 + (q + values) * 2 + q * 2 + model.heads * 4 + model.intermediate_size * 2 + h * 2);
+    const double head = t * 2 * h * 2;  // the final norm's input and output
+    EXPECT_EQ(bytes_of(m.stage.peak_by_label, "activations"), model.layers * layer + head);
+}
+
+models::Plan sharded(int micro_batches) {
+    models::Plan p = four_replicas();
+    p.optimizer = models::OptimizerSharding::kFsdp;
+    p.micro_batches = micro_batches;
+    return p;
+}
+
+TEST(LibraryMemory, shards_that_are_cast_as_they_are_gathered_are_there_once) {
+    const models::Workload model = workload("mula-1b");
+    models::Stack s = stack("torchtitan"), both = s;
+    both.casts_shards = false;
+    const double shard = count_parameters(model).total() / 4;
+    EXPECT_EQ(bytes_of(memory_of(model, sharded(1), s).stage.by_label, "weights"), 0);
+    EXPECT_NEAR(bytes_of(memory_of(model, sharded(1), both).stage.by_label, "weights"), 2 * shard, 1);
+    models::Plan p = sharded(1);
+    p.bf16_states = true;  // nothing to cast from
+    EXPECT_NEAR(bytes_of(memory_of(model, p, s).stage.by_label, "weights"), 2 * shard, 1);
+}
+
+/// The peak is in front of the backward pass: of one micro-batch there are no gradients then, of two those of the
+/// first.
+TEST(LibraryMemory, gradients_are_released_by_the_update) {
+    const models::Workload model = workload("mula-1b");
+    const models::Stack s = stack("torchtitan");
+    const double shard = count_parameters(model).total() / 4;
+    const Memory one = memory_of(model, sharded(1), s), two = memory_of(model, sharded(2), s);
+    EXPECT_EQ(bytes_of(one.stage.by_label, "gradients"), 0);
+    EXPECT_NEAR(bytes_of(one.stage.peak_by_label, "gradients"), 4 * shard, 1);
+    EXPECT_NEAR(bytes_of(two.stage.by_label, "gradients"), 4 * shard, 1);
+}
+
+/// Whatever runs, a unit's shard is there from its sum on: at the end all of them beside what the first layer needs.
+TEST(LibraryMemory, gradients_grow_unit_by_unit) {
+    const models::Workload model = workload("mula-1b");
+    models::Plan p = sharded(1);
+    p.recompute.layer = true;
+    models::Stack s = stack("torchtitan"), holds = s;
+    holds.frees_gradients = false;
+    const double shard = count_parameters(model).total() / 4;
+    const double freed = memory_of(model, p, s).stage.peak_bytes, held = memory_of(model, p, holds).stage.peak_bytes;
+    EXPECT_LE(freed, held);
+    EXPECT_GE(freed, held - 4 * shard);
+    // Without logits and activations of note the peak is at the end of the backward pass: all but the last sums are
+    // there.
+    p.micro_batch_size = 1, p.dp = 2;
+    models::Workload small = model;
+    small.vocab_size = 512, small.sequence_length = 128;
+    const Memory m = memory_of(small, p, s), before = memory_of(small, p, holds);
+    EXPECT_GT(bytes_of(m.stage.by_label, "gradients"), 0.8 * bytes_of(before.stage.by_label, "gradients"));
+}
+
+/// gpipe runs all micro-batches forward first, of whose heads a library holds one.
+TEST(LibraryMemory, the_last_unit_of_gpipe_is_gathered_again) {
+    const models::Workload model = workload("mula-1b");
+    models::Stack s = stack("torchtitan"), gathers_again = s;
+    gathers_again.keeps_last_unit = false;
+    models::Plan p = sharded(4);
+    p.schedule = models::ScheduleKind::kGpipe;
+    EXPECT_EQ(memory_of(model, p, s).stage.peak_bytes, memory_of(model, p, gathers_again).stage.peak_bytes);
+}
+
+TEST(LibraryMemory, the_last_unit_stays_gathered_which_saves_a_gather) {
+    const models::Workload model = workload("mula-1b");
+    ASSERT_FALSE(model.tied_embeddings);
+    models::Stack s = stack("torchtitan"), gathers_again = s;
+    gathers_again.keeps_last_unit = false;
+    s.cross_entropy_copies = gathers_again.cross_entropy_copies = 3;
+    const auto gathers = [](const Memory& m) {
+        return std::ranges::count_if(m.program.operations, [](const Operation& op) {
+            return op.kind == OpKind::kParameterGatherDense && op.unit >= 0;
+        });
+    };
+    const Memory stays = memory_of(model, sharded(1), s), again = memory_of(model, sharded(1), gathers_again);
+    EXPECT_EQ(gathers(again) - gathers(stays), 1);
+    EXPECT_NE(stays.stage.peak_operation.find("cross_entropy"), std::string::npos) << stays.stage.peak_operation;
+    const double head = 2 * head_parameters(model, stays.c.plan, 0).dense;
+    EXPECT_NEAR(bytes_of(stays.stage.by_label, "communication") - bytes_of(again.stage.by_label, "communication"), head,
+                1);
+}
+
+}  // namespace
+}  // namespace auspex::schedule

@@ -144,9 +144,9 @@ std::string validation_headline(const ValidationReport& report) {
     if (s.errors.n == 0) {
         return "None of " + counted(static_cast<double>(report.runs.size()), "published run") + " could be predicted";
     }
-    return counted(s.errors.n, "published run") + (has_verified ? " that gave no constant" : ", fitted ones alone") +
-           ": steps predicted " + percent(s.mape) + " off in the mean, half of them within " +
-           percent(s.errors.median_abs_error);
+    return counted(s.errors.n, "published run") +
+           (has_verified ? " that gave no constant and were not corrected" : ", none verified") + ": steps predicted " +
+           percent(s.mape) + " off in the mean, half of them within " + percent(s.errors.median_abs_error);
 }
 
 std::string render_validation_html(const ValidationReport& report) {

@@ -2,6 +2,7 @@
 #include "workflows/validate/run_predictor.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <iterator>
 #include <limits>
 #include <optional>
@@ -67,6 +68,17 @@ evaluate::ValidatedRun RunPredictor::validated(evaluate::PublishedRun run) const
     return one;
 }
 
+namespace {
+
+/// The case names a system that is neither in the entry nor the name of its machine file.
+bool is_other_system(const evaluate::PublishedRun& run, const evaluate::RunNames::Hardware& hardware) {
+    const auto small = [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); };
+    return !run.system.empty() && hardware.system.empty() &&
+           !std::ranges::equal(run.system, hardware.machine, {}, small, small);
+}
+
+}  // namespace
+
 void RunPredictor::predict_run(evaluate::ValidatedRun& one) const {
     const evaluate::PublishedRun& run = one.run;
     const evaluate::RunNames::Hardware* const hardware = hardware_of(names_, run);
@@ -100,6 +112,9 @@ void RunPredictor::predict_run(evaluate::ValidatedRun& one) const {
     one.predicted_s = prediction.step_time_s;
     one.constants_s = prediction.step_time_interval_s;
     one.losses = prediction.losses;
+    if (is_other_system(run, *hardware)) {
+        one.notes.push_back("machine " + json_quote(run.system) + " is taken by its GPU alone");
+    }
     if (!prediction.memory.fits) {
         one.notes.push_back("predicted not to fit: recomputation or memory differs from the run's");
     }

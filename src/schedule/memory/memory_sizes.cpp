@@ -156,13 +156,15 @@ ChunkSizes chunk_sizes(const models::Workload& workload, const models::Plan& pla
         const models::Layout grid = rank_grid(plan, tiles_of(plan));
         const OptimizerShards shards = optimizer_shards(plan, grid);
         const double stored = stored_gradient_bytes(plan);
+        // PyTorch's copies what the pass has made, in the weights' type, into what is summed.
+        const bool is_copied = stack.casts_shards && gathers_in_passes(plan) && plan.gradient_bytes > plan.weight_bytes;
+        const double made = plan.gradient_bytes + (is_copied ? plan.weight_bytes : 0);
         for (const GradientBucket& bucket : gradient_buckets(workload, plan, stack, v)) {
             const SummedParts parts = summed_parts(plan, grid, bucket.parameters);
             const double dense = parts.dense ? bucket.parameters.dense : 0;
             const double experts = parts.experts ? bucket.parameters.experts : 0;
-            c.buckets.push_back({bucket.last - 1, whole(dense * plan.gradient_bytes),
-                                 whole(experts * plan.gradient_bytes), whole(dense / shards.dense * stored),
-                                 whole(experts / shards.experts * stored)});
+            c.buckets.push_back({bucket.last - 1, whole(dense * made), whole(experts * made),
+                                 whole(dense / shards.dense * stored), whole(experts / shards.experts * stored)});
         }
     }
     return c;

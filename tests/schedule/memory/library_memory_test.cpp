@@ -154,6 +154,19 @@ TEST(LibraryMemory, the_last_unit_of_gpipe_is_gathered_again) {
     EXPECT_EQ(memory_of(model, p, s).stage.peak_bytes, memory_of(model, p, gathers_again).stage.peak_bytes);
 }
 
+/// A layer's gradients of 2 bytes and their copy of 4, beside two layers' weights of 2.
+TEST(LibraryMemory, gradients_are_copied_into_what_is_summed_in_fp32) {
+    const models::Workload model = workload("mula-1b");
+    models::Plan p = sharded(2);
+    const models::Stack s = stack("torchtitan");
+    const double layer = layer_parameters(model, p, 0).dense, head = head_parameters(model, p, 0).dense;
+    const double most = std::max(2 * layer * 2 + layer * (4 + 2), head * 2 + layer * 2 + head * (4 + 2));
+    EXPECT_NEAR(bytes_of(memory_of(model, p, s).stage.peak_by_label, "communication"), most, 0.02 * most);
+    p.gradient_bytes = 2;  // summed as they are
+    const double least = std::max(2 * layer * 2 + layer * 2, head * 2 + layer * 2 + head * 2);
+    EXPECT_NEAR(bytes_of(memory_of(model, p, s).stage.peak_by_label, "communication"), least, 0.02 * least);
+}
+
 TEST(LibraryMemory, the_last_unit_stays_gathered_which_saves_a_gather) {
     const models::Workload model = workload("mula-1b");
     ASSERT_FALSE(model.tied_embeddings);

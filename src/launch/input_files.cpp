@@ -123,6 +123,22 @@ std::string document_name(const std::string& role, const std::string& name) {
     return is_inline(name) ? role + " (inline)" : find_input(role, name);
 }
 
+namespace {
+
+/// Settings that a stack would not read, because its release has them.
+void refuse_shadowed(const JsonDocument& stack, const std::vector<std::string>& overrides) {
+    for (const std::string& text : overrides) {
+        const Override parts = split_override(text);
+        const std::string own = parts.role == "stack" ? models::shadowing_path(stack, parts.path) : "";
+        if (!own.empty()) {
+            throw InputError("--set stack." + parts.path,
+                             "found a key that the release in use has of its own; expected " + own);
+        }
+    }
+}
+
+}  // namespace
+
 JsonDocument load_document(const std::string& role, const std::string& name,
                            const std::vector<std::string>& overrides) {
     const std::string file = document_name(role, name);
@@ -131,13 +147,8 @@ JsonDocument load_document(const std::string& role, const std::string& name,
                                                     : is_scenario_part(file) ? load_scenario_part(file)
                                                                              : JsonDocument::load(file),
                                                     overrides);
-    for (const std::string& text : role == "stack" ? overrides : std::vector<std::string>{}) {
-        const Override parts = split_override(text);
-        const std::string own = parts.role == role ? models::shadowing_path(document, parts.path) : "";
-        if (!own.empty()) {
-            throw InputError("--set stack." + parts.path,
-                             "found a key that the release in use has of its own; expected " + own);
-        }
+    if (role == "stack") {
+        refuse_shadowed(document, overrides);
     }
     if (role == "plan" && (value_set(overrides, role, "routing").has_value() ||
                            value_set(overrides, role, "routing.trace").has_value())) {

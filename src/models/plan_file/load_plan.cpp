@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "models/flag_words.hpp"
 #include "models/plan_file/read_auto_order.hpp"
 #include "models/plan_file/read_placement.hpp"
 #include "models/plan_file/read_sharding.hpp"
@@ -100,23 +101,6 @@ void read_stages(const JsonValue& root, Plan& plan) {
     }
 }
 
-/// Sets flags[i] for each of the words found in the array at `key`; a repeated word is refused.
-template <std::size_t Size>
-void read_flags(const JsonValue& root, std::string_view key, std::initializer_list<std::string_view> words,
-                const std::array<bool*, Size>& flags) {
-    const auto list = root.find(key);
-    if (!list) {
-        return;
-    }
-    for (const JsonValue& element : list->elements()) {
-        bool& flag = *flags[element.as_one_of(words)];
-        if (flag) {
-            element.fail("each word once");
-        }
-        flag = true;
-    }
-}
-
 void read_precision(const JsonValue& root, Plan& plan) {
     if (const auto value = root.find("precision")) {
         const bool is_fp32 = value->as_one_of({"bf16", "fp32"}) == 1;
@@ -170,8 +154,10 @@ void read_choices(const JsonValue& root, Plan& plan) {
     }
     read_recomputation(root, plan);
     plan.offload_layers = read_int_or(root, "offload_layers", 0, 0, kMaxLayers);
-    read_flags<4>(root, "overlap", {"tp", "ep", "dp", "pp"},
+    if (const auto list = root.find("overlap")) {
+        set_flags(*list, {"tp", "ep", "dp", "pp"},
                   {&plan.overlap_tp, &plan.overlap_ep, &plan.overlap_dp, &plan.overlap_pp});
+    }
 }
 
 void read_trace_file(const JsonValue& file, Plan& plan) {

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "models/flag_words.hpp"
 #include "models/jobs/launch_settings.hpp"
 #include "models/pipeline/schedule_kind.hpp"
 #include "models/stack.hpp"
@@ -129,30 +130,12 @@ void read_transport_entry(const JsonValue& entry, Stack& stack) {
 
 /// Every entry is checked, whichever is in use.
 void read_transport(const JsonValue& section, Stack& stack) {
-    section.allow_only({"use", "entries"});
-    const JsonValue use = section.at("use");
-    const std::string wanted = use.as_string();
-    const JsonValue entries = section.at("entries");
-    for (const std::string& name : entries.keys()) {
-        if (name == "comment" || name.starts_with("$")) {
-            continue;
-        }
-        check_entry_name(entries, name);
-        stack.transport_names.push_back(name);
-        if (name == wanted) {
-            read_transport_entry(entries.at(name), stack);
-            stack.transport_name = name;
-        } else {
-            Stack unused;
-            read_transport_entry(entries.at(name), unused);
-        }
-    }
-    if (stack.transport_names.empty()) {
-        entries.fail("at least one entry");
-    }
-    if (stack.transport_name.empty()) {
-        fail_unknown_entry(use, stack.transport_names);
-    }
+    const DatedEntry entry = entry_in_use(section, stack.transport_names, [](const JsonValue& one) {
+        Stack unused;
+        read_transport_entry(one, unused);
+    });
+    stack.transport_name = entry.name;
+    read_transport_entry(entry.value, stack);
 }
 
 void read_collectives(const JsonValue& section, Stack& stack) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/flag_words.hpp"
 #include "models/stack_file/stack_values.hpp"
 
 namespace auspex::models {
@@ -56,7 +57,7 @@ void read_kernels(const JsonValue& base, const std::optional<JsonValue>& release
     const auto has = [&](std::string_view key) { return section.of(key).find(key).has_value(); };
     const auto time = [&](std::string_view key) { return read_time(section.of(key), key, stack); };
     stack.launch_s = time("launch");
-    stack.issue_s = has("issue") ? time("issue") : 0;
+    stack.issue_s = read_time_or_none(section.of("issue"), "issue", stack);
     stack.host_sync_s = time("host_sync");
     constexpr std::string_view kRatio = "backward_launch_ratio";
     stack.backward_launch_ratio =
@@ -111,30 +112,15 @@ std::optional<JsonValue> release_in_use(const JsonValue& root, Stack& stack) {
     if (!section) {
         return std::nullopt;
     }
-    section->allow_only({"use", "entries"});
-    const JsonValue use = section->at("use"), entries = section->at("entries");
-    std::optional<JsonValue> found;
-    for (const std::string& name : entries.keys()) {
-        if (name == "comment" || name.starts_with("$")) {
-            continue;
-        }
-        check_entry_name(entries, name);
-        const JsonValue entry = entries.at(name);
+    const DatedEntry found = entry_in_use(*section, stack.releases, [&root](const JsonValue& entry) {
         entry.allow_only({"date", "kernels", "can_overlap"});
         check_date(entry.at("date"));
         Stack unused;
         read_kernels(root.at("kernels"), entry.find("kernels"), unused);
         read_can_overlap(root, entry, unused);
-        stack.releases.push_back(name);
-        if (name == use.as_string()) {
-            stack.release = name;
-            found = entry;
-        }
-    }
-    if (!found) {
-        fail_unknown_entry(use, stack.releases);
-    }
-    return found;
+    });
+    stack.release = found.name;
+    return found.value;
 }
 
 }  // namespace auspex::models

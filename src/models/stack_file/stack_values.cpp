@@ -39,18 +39,6 @@ int read_count(const JsonValue& section, std::string_view key, std::int64_t low)
     return static_cast<int>(section.at(key).as_integer(low, 1000));
 }
 
-void set_flags(const JsonValue& list, std::initializer_list<std::string_view> words,
-               std::initializer_list<bool*> flags) {
-    for (const JsonValue& word : list.elements()) {
-        bool& flag = **(flags.begin() + word.as_one_of(words));
-        if (flag) {
-            word.fail("each word at most once");
-        }
-        flag = true;
-    }
-}
-
-/// "YYYY-MM".
 void check_date(const JsonValue& value) {
     const std::string date = value.as_string();
     const auto is_digit = [&date](std::size_t at) { return date[at] >= '0' && date[at] <= '9'; };
@@ -60,6 +48,8 @@ void check_date(const JsonValue& value) {
         value.fail("a year and a month, such as \"2025-03\"");
     }
 }
+
+namespace {
 
 /// Names are part of a constant's path, where a dot separates.
 void check_entry_name(const JsonValue& entries, const std::string& name) {
@@ -78,6 +68,30 @@ void check_entry_name(const JsonValue& entries, const std::string& name) {
         list += (list.empty() ? "" : ", ") + json_quote(name);
     }
     use.fail("the name of an entry: " + list);
+}
+
+}  // namespace
+
+DatedEntry entry_in_use(const JsonValue& section, std::vector<std::string>& names,
+                        const std::function<void(const JsonValue& entry)>& check) {
+    section.allow_only({"use", "entries"});
+    const JsonValue use = section.at("use"), entries = section.at("entries");
+    const std::string wanted = use.as_string();
+    for (const std::string& name : entries.keys()) {
+        if (name == "comment" || name.starts_with("$")) {
+            continue;
+        }
+        check_entry_name(entries, name);
+        names.push_back(name);
+        check(entries.at(name));
+    }
+    if (names.empty()) {
+        entries.fail("at least one entry");
+    }
+    if (std::ranges::find(names, wanted) == names.end()) {
+        fail_unknown_entry(use, names);
+    }
+    return {wanted, entries.at(wanted)};
 }
 
 }  // namespace auspex::models

@@ -1,7 +1,7 @@
 #pragma once
 /// @file Constants, flags and names as the sections of a stack file have them.
 #include <cstdint>
-#include <initializer_list>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,13 +25,17 @@ inline constexpr double kMaxOverhead = 10.0;  ///< seconds; software costs above
 [[nodiscard]] bool read_flag(const JsonValue& section, std::string_view key);
 /// A whole number up to 1,000.
 [[nodiscard]] int read_count(const JsonValue& section, std::string_view key, std::int64_t low);
-/// Sets the flags of the words that a list has, each at most once.
-void set_flags(const JsonValue& list, std::initializer_list<std::string_view> words,
-               std::initializer_list<bool*> flags);
 
-/// Of dated entries: "YYYY-MM"; a name of letters, digits and "-"; and the failure to name one that is there.
+/// Names of the entries of a section of "use" and "entries", and the one in use, after `check` has been called with
+/// each. Throws InputError for names with other characters than letters, digits and "-", and for one in use that is not
+/// there.
+struct DatedEntry {
+    std::string name;
+    JsonValue value;
+};
+[[nodiscard]] DatedEntry entry_in_use(const JsonValue& section, std::vector<std::string>& names,
+                                      const std::function<void(const JsonValue& entry)>& check);
+/// "YYYY-MM".
 void check_date(const JsonValue& value);
-void check_entry_name(const JsonValue& entries, const std::string& name);
-[[noreturn]] void fail_unknown_entry(const JsonValue& use, const std::vector<std::string>& names);
 
 }  // namespace auspex::models

@@ -29,7 +29,7 @@ double bytes_beside_weights(const models::Workload& workload, const models::Plan
         const LayerRange range = layers_of(workload, plan, virtual_stage_of(plan, chunk, stage));
         layers += range.last - std::clamp(workload.first_dense_layers, range.first, range.last);
     }
-    const double copies = 2 * (plan.fp8 == models::Fp8::kNvfp4 ? 9.0 / 16 : 1);  // as they are and transposed
+    const double copies = 2 * narrow_bytes(plan.fp8);  // as they are and transposed
     const double bytes_in_fp8 = copies - (plan.fp8_weights_only ? plan.weight_bytes : 0);
     const double in_fp8 = shards_weights(plan) ? 0 : bytes_in_fp8 * parameters_in_fp8(workload, plan, stage);
     const StageParameters held = stage_parameters(workload, plan, stage);
@@ -44,8 +44,7 @@ FixedBytes fixed_bytes(const models::Plan& plan, const models::Stack& stack, con
     const bool shards = shards_gradients(plan.optimizer);
     const bool buckets = stack.gradient_buckets && !shards && group_size(layout, models::GroupKind::kDenseDp) > 1;
     const auto set = [&](MemoryLabel label, double amount) { bytes[static_cast<std::size_t>(label)] = amount; };
-    const bool are_cast = shards_weights(plan) && stack.casts_shards && models::master_bytes(plan) > 0;
-    const double weights = are_cast ? 0 : shards_weights(plan) ? held.states : held.whole;
+    const double weights = casts_shards(plan, stack) ? 0 : shards_weights(plan) ? held.states : held.whole;
     const double gradients = gradients_come_and_go(plan, stack) ? 0 : shards ? held.states : held.whole;
     set(MemoryLabel::kWeights, weights * plan.weight_bytes);
     set(MemoryLabel::kGradients, (gradients + held.waiting) * models::stored_gradient_bytes(plan) +

@@ -6,6 +6,7 @@
 
 #include "models/routing.hpp"
 #include "schedule/memory/router_logits.hpp"
+#include "schedule/program/block_builder.hpp"
 #include "schedule/program/sharding.hpp"
 
 namespace auspex::schedule {
@@ -95,9 +96,8 @@ MemorySizes memory_sizes(const models::Workload& w, const models::Plan& plan, co
     s.ts = plan.sequence_parallel ? s.slice : s.t;
     s.cp = whole(plan.cp);
     s.a = whole(plan.weight_bytes);
-    s.operand_16ths = plan.fp8 == models::Fp8::kNone || plan.offload_layers > 0 ? 16 * s.a
-                      : plan.fp8 == models::Fp8::kNvfp4 ? 8 + 1  // a scale of 8 bits a block of 16
-                                                        : 16;
+    const bool is_narrow = plan.fp8 != models::Fp8::kNone && plan.offload_layers == 0;
+    s.operand_16ths = whole(16 * (is_narrow ? narrow_bytes(plan.fp8) : plan.weight_bytes));
     s.h = whole(w.hidden_size);
     s.gates = whole(w.gates());
     s.inner = divided(whole(w.intermediate_size), plan.tp);

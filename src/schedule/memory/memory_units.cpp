@@ -55,7 +55,10 @@ void BlockWalk::release_units(std::uint32_t operation) {
     release(last_reads_, gathered_);
     release(last_dense_sums_, dense_sums_);
     release(last_expert_sums_, expert_sums_);
-    for (const BucketBytes& bucket : chunk_.gradients > 0 ? chunk_.buckets : std::vector<BucketBytes>{}) {
+    if (chunk_.gradients == 0) {
+        return;
+    }
+    for (const BucketBytes& bucket : chunk_.buckets) {
         const auto ends_here = [&](const UnitEnds& end) {
             return end.unit == bucket.unit && end.operation == operation;
         };
@@ -65,10 +68,10 @@ void BlockWalk::release_units(std::uint32_t operation) {
 }
 
 void BlockWalk::leave_gradients(std::uint64_t bytes) {
-    const std::uint64_t rest = chunk_.gradients - std::min(chunk_.gradients, gradients_left_);
+    const std::uint64_t more = std::min(bytes, chunk_.gradients - gradients_left_);
     Tensors until_the_update;
-    tally_.make(until_the_update, MemoryLabel::kGradients, std::min(bytes, rest));
-    gradients_left_ += std::min(bytes, rest);
+    tally_.make(until_the_update, MemoryLabel::kGradients, more);
+    gradients_left_ += more;
 }
 
 }  // namespace auspex::schedule

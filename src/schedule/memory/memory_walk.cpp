@@ -70,7 +70,7 @@ void BlockWalk::begin_block() {
 
 void BlockWalk::end_block() {
     if (block_ == BlockKind::kBackward || block_ == BlockKind::kBackwardWeight) {
-        leave_gradients(chunk_.gradients - std::min(chunk_.gradients, gradients_left_));
+        leave_gradients(chunk_.gradients);  // of which the rest
     } else if (block_ == BlockKind::kOptimizer) {
         Tensors gradients;
         MemoryTally::adopt(gradients, MemoryLabel::kGradients, chunk_.gradients_of_stage);

@@ -143,7 +143,7 @@ class BlockWalk {
     void make_units(const Operation& op);
     /// Weights that it read last, gradients that it summed last.
     void release_units(std::uint32_t operation);
-    /// Shards of sums that stay until the update.
+    /// Shards of sums that stay until the update: no more in all than the chunk's.
     void leave_gradients(std::uint64_t bytes);
     // memory_experts.cpp
     void experts_step(const Operation& op);

@@ -194,10 +194,9 @@ std::uint32_t build_optimizer_block(BlockBuilder& b, const models::Layout& layou
     const double passes = s.stack.kernels.optimizer;
     // Moments and the fp32 copy are read and written, the gradient is read; weights that have no such copy are read,
     // too.
-    const bool are_cast = s.stack.casts_shards && shards_weights(s.plan) && models::master_bytes(s.plan) > 0;
     const double states = 2 * (models::moment_bytes(s.plan) + models::master_bytes(s.plan)) +
-                          (s.plan.bf16_states ? s.plan.weight_bytes : 0);
-    const double written = are_cast ? 0 : s.plan.weight_bytes;  // of the copy that passes read
+                          (models::master_bytes(s.plan) > 0 ? 0 : s.plan.weight_bytes);
+    const double written = casts_shards(s.plan, s.stack) ? 0 : s.plan.weight_bytes;  // of the copy that passes read
     b.require(norm);
     std::vector<models::Kernel> update{
         models::memory_kernel(passes * shard * (states + models::stored_gradient_bytes(s.plan) + written), passes)};

@@ -54,15 +54,9 @@ double parameters_in_fp8(const models::Workload& workload, const models::Plan& p
     return all.dense + all.experts;
 }
 
-namespace {
-
-double operand_bytes(const models::Plan& plan) { return plan.fp8 == models::Fp8::kNvfp4 ? 0.5 : 1; }
-
-}  // namespace
-
 models::Kernel cast_to_fp8(const models::Plan& plan, double elements) {
     constexpr double kRead = 2;
-    const double written = 2 * operand_bytes(plan);
+    const double written = 2 * narrow_bytes(plan.fp8);
     const bool scales_tensor = plan.fp8 != models::Fp8::kBlockwise;
     return models::memory_kernel(elements * (written + (scales_tensor ? 2 : 1) * kRead), scales_tensor ? 2 : 1);
 }
@@ -76,8 +70,8 @@ std::vector<models::Kernel> in_fp8(const Shapes& s, Phase phase, std::span<const
             continue;
         }
         kernel.operands = operands_of(s.plan.fp8);
-        kernel.bytes = kernel.groups *
-                       (operand_bytes(s.plan) * (kernel.m + kernel.n) * kernel.k + kResultBytes * kernel.m * kernel.n);
+        kernel.bytes = kernel.groups * (narrow_bytes(s.plan.fp8) * (kernel.m + kernel.n) * kernel.k +
+                                        kResultBytes * kernel.m * kernel.n);
         if (phase != Phase::kBackwardWeight) {
             all.push_back(cast_of_input(s.plan, kernel));
         }

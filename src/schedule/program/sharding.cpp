@@ -29,6 +29,10 @@ bool keeps_last_unit(const models::Workload& workload, const models::Plan& plan,
     return stack.keeps_last_unit && shards_weights(plan) && holds_one && !workload.tied_embeddings;
 }
 
+bool casts_shards(const models::Plan& plan, const models::Stack& stack) {
+    return stack.casts_shards && shards_weights(plan) && models::master_bytes(plan) > 0;
+}
+
 bool gradients_come_and_go(const models::Plan& plan, const models::Stack& stack) {
     return stack.frees_gradients && gathers_in_passes(plan) && plan.micro_batches == 1;
 }

@@ -25,6 +25,8 @@ struct ShardGroups {
 /// micro-batches, of which a library would hold one copy: gathered again there, as if it did not keep it.
 [[nodiscard]] bool keeps_last_unit(const models::Workload& workload, const models::Plan& plan,
                                    const models::Stack& stack);
+/// Ranks hold fp32 shards alone, of which the weights that passes gather are cast: Stack::casts_shards.
+[[nodiscard]] bool casts_shards(const models::Plan& plan, const models::Stack& stack);
 /// Gradients of a step are made by its backward pass and released by the update: Stack::frees_gradients with fsdp, and
 /// one micro-batch. Of several the second finds those of the first: there all the time is then what the peak sees.
 [[nodiscard]] bool gradients_come_and_go(const models::Plan& plan, const models::Stack& stack);

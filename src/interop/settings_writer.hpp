@@ -65,10 +65,16 @@ class SettingsWriter {
     void require_one_shard_group() const {
         require(plan_.shard_replicas == 1, "shard_replicas", std::to_string(plan_.shard_replicas), "1");
     }
-    /// Refuses weights of fsdp that stay from forward to backward, and others than one unit gathered ahead.
+    /// Refuses weights of fsdp that stay from forward to backward, whole or in shards of neighbours, and others than
+    /// one unit gathered ahead.
     void require_plain_gathers() const {
         require(plan_.reshard_after_forward, "reshard_after_forward", "false", "true");
+        require_one_way_to_shard();
         require_one_gathered_ahead();
+    }
+    void require_one_way_to_shard() const {
+        require(plan_.reshard_ranks == 0, "reshard_after_forward", std::to_string(plan_.reshard_ranks),
+                "true or false");
     }
     void require_one_gathered_ahead() const {
         require(plan_.prefetch == 1, "prefetch", std::to_string(plan_.prefetch), "1");

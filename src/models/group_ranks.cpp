@@ -1,6 +1,7 @@
 /// @file Groups of ranks as families of strides.
 #include "models/group_ranks.hpp"
 
+#include <algorithm>
 #include <array>
 #include <numeric>
 
@@ -67,6 +68,9 @@ Family family_of(const Layout& layout, GroupKind kind) {
         // A block of dp indices is a block of the stage's ranks: the same one for dense part and experts.
         case GroupKind::kDenseShard: return blocked(ranks, layout.tp, ranks / layout.tp / layout.shard_replicas);
         case GroupKind::kExpertShard: return blocked(ranks, layout.ep * layout.etp, layout.dp / layout.shard_replicas);
+        case GroupKind::kDenseReshard: return blocked(ranks, layout.tp, std::max(layout.reshard_ranks, 1));
+        case GroupKind::kExpertReshard:
+            return blocked(ranks, layout.ep * layout.etp, std::max(layout.reshard_ranks, 1));
         case GroupKind::kShardReplicas: return strided(ranks, ranks / layout.shard_replicas);
         case GroupKind::kStage: return strided(ranks, 1);
         case GroupKind::kRank: return blocked(ranks, 1, 1);

@@ -20,8 +20,9 @@ enum class Fp8;
 /// values.
 struct Kernel {
     KernelType type = KernelType::kMemory;
-    double m = 0, n = 0, k = 0, groups = 1;
-    double flop = 0;  ///< model FLOP: what the closed form counts
+    double m = 0, n = 0, k = 0;
+    double groups = 1;  ///< products of a GEMM that run as one, or those whose operands a kernel casts
+    double flop = 0;    ///< model FLOP: what the closed form counts
     double work_flop =
         0;             ///< FLOP executed; more than `flop` where a kernel recomputes inside (flash attention backward)
     double bytes = 0;  ///< moved to and from HBM

@@ -162,7 +162,7 @@ Layout rank_grid(const Plan& plan, int tiles) {
     layout.tiles = tiles;
     layout.pp = plan.pp, layout.dp = plan.dp, layout.ep = plan.ep, layout.etp = plan.etp, layout.tp = plan.tp,
     layout.cp = plan.cp, layout.cp_all_to_all = context_split(plan).all_to_all,
-    layout.shard_replicas = plan.shard_replicas;
+    layout.shard_replicas = plan.shard_replicas, layout.reshard_ranks = plan.reshard_ranks;
     layout.stage_ranks = tiles / plan.pp;
     layout.data_parallel = layout.stage_ranks / (plan.tp * plan.cp);
     layout.global_batch = global_batch_of(plan, layout.data_parallel);

@@ -24,6 +24,8 @@ enum class GroupKind : std::uint8_t {
                     ///< ep ranks when tp = etp)
     kDenseShard,    ///< with shard_replicas: neighbours among kDenseDp that shard the dense part by themselves
     kExpertShard,   ///< the same of kExpertDp
+    kDenseReshard,  ///< with reshard_ranks: of those that shard the dense part, neighbours that have all of it
+    kExpertReshard,  ///< the same of experts
     kShardReplicas,  ///< those that hold the same shards, dense and experts': one of each such group
     kStage,          ///< all N ranks of a stage
     kWorld,          ///< every rank
@@ -44,6 +46,7 @@ struct Layout {
     int tiles = 0, pp = 1, dp = 1, ep = 1, etp = 1, tp = 1, cp = 1;
     int cp_all_to_all = 1;   ///< of the cp ranks
     int shard_replicas = 1;  ///< of the plan
+    int reshard_ranks = 0;   ///< of the plan
     int stage_ranks = 1;     ///< N = tiles / pp
     int data_parallel = 1;   ///< N / (tp * cp)
     int global_batch = 1;    ///< sequences: micro_batch_size * micro_batches * data_parallel

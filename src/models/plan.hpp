@@ -95,7 +95,10 @@ struct Plan {
     OptimizerSharding optimizer = OptimizerSharding::kSharded;
     int shard_replicas = 1;  ///< groups of data-parallel ranks that shard by themselves and sum over one another
     bool reshard_after_forward = true;  ///< kFsdp: weights are gathered once more for backward
-    int prefetch = 1;                   ///< kFsdp: units gathered ahead of the one that runs
+    /// kFsdp: neighbours over which a forward pass leaves the weights it has gathered sharded, and from which the
+    /// backward pass gathers them ("reshard_after_forward": N); 0: the ranks that shard them anyway.
+    int reshard_ranks = 0;
+    int prefetch = 1;  ///< kFsdp: units gathered ahead of the one that runs
     Dispatch dispatch = Dispatch::kAllToAll;
     ExpertKernels expert_kernels = ExpertKernels::kGrouped;
     Routing routing;

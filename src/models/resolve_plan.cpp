@@ -129,6 +129,25 @@ void check_dense_grid(const Plan& plan, std::int64_t stage_ranks) {
     }
 }
 
+/// Neighbours that have all weights between them lie in one group that shards them.
+void check_resharding(const Plan& plan, std::int64_t dense_replicas) {
+    if (plan.reshard_ranks == 0) {
+        return;
+    }
+    if (plan.optimizer != OptimizerSharding::kFsdp || plan.reshard_ranks < 0) {
+        refuse(plan, "reshard_after_forward",
+               "found " + text(plan.reshard_ranks) + " with optimizer \"" + to_string(plan.optimizer) +
+                   "\"; expected true, or a number of ranks with optimizer \"fsdp\"");
+    }
+    const std::int64_t experts = plan.dp / plan.shard_replicas, dense = dense_replicas / plan.shard_replicas;
+    if (experts % plan.reshard_ranks != 0 || dense % plan.reshard_ranks != 0) {
+        refuse(plan, "reshard_after_forward",
+               "found " + text(plan.reshard_ranks) + "; expected true, false, or a divisor of the " + text(dense) +
+                   " ranks that shard the dense part and of the " + text(experts) +
+                   " that shard an expert: one of the " + divisors(std::gcd(experts, dense), plan.reshard_ranks));
+    }
+}
+
 /// Every group that states are sharded over is cut into as many: those of experts' replicas and those of the dense
 /// part's, of which there may be fewer.
 void check_sharding(const Plan& plan, std::int64_t stage_ranks) {
@@ -145,6 +164,7 @@ void check_sharding(const Plan& plan, std::int64_t stage_ranks) {
                    " (replicas of an expert) and of " + text(dense) + " (replicas of the dense part): one of the " +
                    divisors(both, plan.shard_replicas));
     }
+    check_resharding(plan, dense);
     if (plan.prefetch < 0) {
         refuse(plan, "prefetch", "found " + text(plan.prefetch) + "; expected 0 or more");
     }

@@ -39,8 +39,10 @@ struct Stack {
     // kernels
     double launch_s =
         0;  ///< host time to issue one kernel that the device cannot hide (added to machine's kernel_launch_s)
-    double issue_s = 0;      ///< host time to issue one kernel, ahead of the device: a pass takes at least its sum
-    double host_sync_s = 0;  ///< one blocking read of a device value by the host
+    double issue_s = 0;  ///< host time to issue one kernel, ahead of the device: a pass takes at least its sum
+    bool issues_each_expert = false;  ///< products of grouped experts, and casts of what they multiply, are a kernel an
+                                      ///< expert to issue; on several streams the device runs them as one
+    double host_sync_s = 0;           ///< one blocking read of a device value by the host
     double backward_launch_ratio =
         1;  ///< automatic differentiation issues this many kernels per forward kernel of a non-GEMM operation
     KernelCounts kernels;

@@ -102,6 +102,7 @@ TEST(DeepSpeed, what_is_not_modelled_is_refused_by_name) {
     EXPECT_PRED2(names_field, in_zero("\"offload_optimizer\": {\"device\": \"cpu\"}"),
                  "zero_optimization.offload_optimizer");
     EXPECT_PRED2(names_field, in_zero("\"zero_hpz_partition_size\": 8"), "zero_optimization.zero_hpz_partition_size");
+    EXPECT_EQ(in_zero("\"zero_hpz_partition_size\": 1"), "accepted");
     EXPECT_PRED2(names_field, in_zero("\"reduce_scatter\": false"), "zero_optimization.reduce_scatter");
     EXPECT_PRED2(names_field, in_zero("\"mics_shard_size\": 8"), "zero_optimization.mics_shard_size");
     const auto beside = [](const std::string& more) { return refusal_of(with("\"steps_per_print\": 10", more)); };
@@ -175,6 +176,20 @@ TEST(DeepSpeed, what_it_cannot_do_is_refused_by_the_plans_field) {
     EXPECT_PRED2(names_field, of_experts("expert_kernels", "grouped"), "expert_kernels");
     EXPECT_PRED2(names_field, of_experts("dispatch", "allgather-reducescatter"), "dispatch");
     EXPECT_PRED2(names_field, of_experts("pp", "2"), "pp");
+}
+
+TEST(DeepSpeed, weights_left_in_each_node_are_its_secondary_partition) {
+    const Case one = case_of("agpt-70b", "agpt-70b",
+                             {{"pp", "1"},
+                              {"tp", "1"},
+                              {"etp", "1"},
+                              {"dp", "24"},
+                              {"stages", "even"},
+                              {"optimizer", "fsdp"},
+                              {"reshard_after_forward", "12"}});
+    const std::string text = testing_interop::text_of(one, kFormat);
+    EXPECT_NE(text.find("\"zero_hpz_partition_size\": 12"), std::string::npos) << text;
+    EXPECT_EQ(testing_interop::parsed(text, kFormat, one.workload).reshard_ranks, 12);
 }
 
 TEST(DeepSpeed, what_is_written_says_where_it_comes_from) {

@@ -103,6 +103,7 @@ inline std::string difference(const models::Plan& a, const models::Plan& b, cons
         {"optimizer", a.optimizer == b.optimizer || (a.ep == 1 && are_one_sharding(a.optimizer, b.optimizer))},
         {"overlap", a.overlap_dp == b.overlap_dp && a.overlap_tp == b.overlap_tp && a.overlap_ep == b.overlap_ep &&
                         a.overlap_pp == b.overlap_pp},
+        {"reshard_after_forward", a.reshard_ranks == b.reshard_ranks},
         {"rank_order", order_of(a) == order_of(b)},
         {"dispatch", !experts || a.ep == 1 || a.dispatch == b.dispatch},
         {"expert_kernels", !experts || a.expert_kernels == b.expert_kernels},

@@ -69,6 +69,9 @@ models::Plan steered(models::Plan plan, const std::string& format, Rng& rng) {
     plan.stage_layers.clear();
     if (plan.optimizer != models::OptimizerSharding::kFsdp) {
         plan.reshard_after_forward = true, plan.prefetch = 1;
+    } else if (rng.below(8) == 0 && plan.dp % 2 == 0 && (plan.dp * plan.ep * plan.etp / plan.tp) % 2 == 0 &&
+               plan.reshard_after_forward && plan.shard_replicas == 1) {
+        plan.reshard_ranks = 2;
     }
     plan.prefetch = mostly() ? 1 : plan.prefetch;
     plan.shard_replicas = shards_in_groups(plan.optimizer) ? plan.shard_replicas : 1;

@@ -373,5 +373,16 @@ TEST(Layout, groups_that_shard_are_neighbours_and_replicas_are_as_far_apart_as_g
     EXPECT_EQ(groups_of(layout, GroupKind::kDenseShard, 0).back(), (std::vector<int>{9, 11, 13, 15}));
 }
 
+TEST(Layout, ranks_that_keep_weights_for_the_backward_pass_are_neighbours_among_those_that_shard_them) {
+    // dp 4, ep 2, tp 2: 8 ranks shard the dense part, 4 an expert; 2 neighbours of either have all of it.
+    Plan plan = grid(1, 4, 2, 2, 2, 1);
+    plan.optimizer = OptimizerSharding::kFsdp;
+    plan.reshard_ranks = 2;
+    const Layout layout = make_layout(plan, small_dragonfly(), 16);
+    EXPECT_EQ(groups_of(layout, GroupKind::kDenseReshard, 0).front(), (std::vector<int>{0, 2}));
+    EXPECT_EQ(groups_of(layout, GroupKind::kDenseReshard, 0).back(), (std::vector<int>{13, 15}));
+    EXPECT_EQ(groups_of(layout, GroupKind::kExpertReshard, 0).front(), (std::vector<int>{0, 4}));
+}
+
 }  // namespace
 }  // namespace auspex::models

@@ -141,6 +141,8 @@ TEST(Plan, each_wrong_value_is_refused_with_its_place_and_what_is_allowed) {
         {R"({"dp": 2, "optimizer": "zero-2", "prefetch": 2})", "$.prefetch", "1, or \"optimizer\": \"fsdp\""},
         {R"({"dp": 2, "optimizer": "fsdp", "prefetch": -1})", "$.prefetch", "from 0"},
         {R"({"dp": 2, "reshard_after_forward": false})", "$.reshard_after_forward", "true, or \"optimizer\": \"fsdp\""},
+        {R"({"dp": 2, "reshard_after_forward": 2})", "$.reshard_after_forward", "true, or \"optimizer\": \"fsdp\""},
+        {R"({"dp": 2, "optimizer": "fsdp", "reshard_after_forward": 1})", "$.reshard_after_forward", "from 2"},
         {R"({"dp": 2, "recompute": ["layer", "norm"]})", "$.recompute", "\"layer\" alone"},
         {R"({"dp": 2, "recompute": ["expert", "activation"]})", "$.recompute", "parts of it"},
         {R"({"dp": 2, "recompute_layers": 2})", "$.recompute_layers", "names nothing"},

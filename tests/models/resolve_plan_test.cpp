@@ -103,6 +103,18 @@ TEST(ResolvePlan, groups_that_shard_by_themselves_are_equal_parts_of_experts_and
                     "and of 2 (replicas of the dense part)");
 }
 
+TEST(ResolvePlan, weights_stay_on_equal_parts_of_the_ranks_that_shard_them) {
+    const Workload moe = workload_of("toy-moe");
+    const std::string fsdp = R"({"optimizer": "fsdp", "ep": 2, "reshard_after_forward": )";
+    const Plan plan = resolve_plan(parsed(fsdp + "3}"), moe, 12);
+    EXPECT_EQ(plan.reshard_ranks, 3);
+    EXPECT_TRUE(plan.reshard_after_forward);
+    expect_contains(resolve_error(fsdp + "4}", moe, 12),
+                    "p.json: $.reshard_after_forward: found 4; expected true, false, or a divisor of the 12 ranks that "
+                    "shard the dense part and of the 6 that shard an expert");
+    expect_contains(resolve_error(fsdp + R"(3, "shard_replicas": 3})", moe, 12), "found 3; expected true, false");
+}
+
 TEST(ResolvePlan, interleaving_needs_layers_for_every_chunk_and_whole_rounds_of_micro_batches) {
     const Workload moe = workload_of("toy-moe");
     const std::string interleaved = R"("schedule": "interleaved-1f1b", "dp": 1)";

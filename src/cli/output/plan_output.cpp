@@ -229,6 +229,8 @@ void write_plan(JsonWriter& json, const models::Plan& p) {
     }
     if (!p.reshard_after_forward) {
         json.member("reshard_after_forward", false);
+    } else if (p.reshard_ranks > 0) {
+        json.member("reshard_after_forward", p.reshard_ranks);
     }
     if (p.prefetch != models::Plan{}.prefetch) {
         json.member("prefetch", p.prefetch);

@@ -212,6 +212,11 @@ class Reader {
                           : config_.zero_stage == 0 ? OptimizerSharding::kReplicated
                           : plan_.ep > 1            ? OptimizerSharding::kEpAware
                                                     : OptimizerSharding::kSharded;
+        if (config_.hpz_ranks > 0 && data_parallel_ % config_.hpz_ranks != 0) {
+            refuse_key("zero_optimization.zero_hpz_partition_size", std::to_string(config_.hpz_ranks),
+                       "a divisor of the " + std::to_string(data_parallel_) + " data-parallel ranks");
+        }
+        plan_.reshard_ranks = config_.hpz_ranks;
         plan_.overlap_dp = config_.overlaps && plan_.pp == 1 && config_.zero_stage > 0;
         if (config_.overlaps && !plan_.overlap_dp) {
             notes_.emplace_back(

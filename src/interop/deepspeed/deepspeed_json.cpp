@@ -105,9 +105,12 @@ void read_zero(const JsonValue& section, DeepSpeedConfig& config) {
                 "{\"device\": \"none\"}, or no such key: what lies elsewhere than on the device is not modelled");
         }
     }
-    if (const auto secondary = section.find("zero_hpz_partition_size");
-        secondary && secondary->as_integer(1, kMost) > 1) {
-        secondary->fail("1: a second copy of weights in every node is no plan's");
+    if (const auto secondary = section.find("zero_hpz_partition_size")) {
+        const std::int64_t ranks = secondary->as_integer(1, kMost);
+        config.hpz_ranks = ranks > 1 ? static_cast<int>(ranks) : 0;
+        if (config.hpz_ranks > 0 && config.zero_stage != 3) {
+            secondary->fail("1, or \"stage\": 3");
+        }
     }
 }
 

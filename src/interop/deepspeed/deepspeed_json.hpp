@@ -10,6 +10,7 @@ namespace auspex::interop {
 struct DeepSpeedConfig {
     std::optional<std::int64_t> train_batch, micro_batch, accumulation;
     int zero_stage = 0;
+    int hpz_ranks = 0;      ///< zero_hpz_partition_size above 1
     bool overlaps = false;  ///< reduction of gradients, behind no pipeline
     bool is_bf16 = false;
     std::optional<bool> has_bf16_gradients;  ///< none: as the precision and ZeRO make them

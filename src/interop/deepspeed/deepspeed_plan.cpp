@@ -44,22 +44,30 @@ class Writer {
         json.member("train_micro_batch_size_per_gpu", plan_.micro_batch_size);
         json.member("gradient_accumulation_steps", plan_.micro_batches);
         json.key("zero_optimization").begin_object().member("stage", stage());
-        json.member("overlap_comm", plan_.overlap_dp).end_object();
+        json.member("overlap_comm", plan_.overlap_dp);
+        if (plan_.reshard_ranks > 0) {
+            json.member("zero_hpz_partition_size", plan_.reshard_ranks);
+        }
+        json.end_object();
         json.key("bf16").begin_object().member("enabled", plan_.precision == "bf16").end_object();
         const char* const gradients = plan_.gradient_bytes > 2 ? "fp32" : "bf16";
         json.key("data_types").begin_object().member("grad_accum_dtype", gradients).end_object();
         json.member("communication_data_type", gradients);
         json.member("gradient_clipping", workload_.training.clip).end_object();
-        return {kFile,
-                JsonDocument::parse(text.str(), kFile).indented() + "\n",
-                {{"train_batch_size", "", "plan.micro_batch_size x plan.micro_batches x data-parallel ranks"},
-                 {"train_micro_batch_size_per_gpu", "", "plan.micro_batch_size"},
-                 {"gradient_accumulation_steps", "", "plan.micro_batches"},
-                 {"zero_optimization.stage", "", "plan.optimizer"},
-                 {"zero_optimization.overlap_comm", "", "plan.overlap"},
-                 {"bf16", "", "plan.precision"},
-                 {"data_types, communication_data_type", "", "plan.gradient_dtype"},
-                 {"gradient_clipping", "", training_source(workload_.training, "clip")}}};
+        SettingsFile file{kFile,
+                          JsonDocument::parse(text.str(), kFile).indented() + "\n",
+                          {{"train_batch_size", "", "plan.micro_batch_size x plan.micro_batches x data-parallel ranks"},
+                           {"train_micro_batch_size_per_gpu", "", "plan.micro_batch_size"},
+                           {"gradient_accumulation_steps", "", "plan.micro_batches"},
+                           {"zero_optimization.stage", "", "plan.optimizer"},
+                           {"zero_optimization.overlap_comm", "", "plan.overlap"},
+                           {"bf16", "", "plan.precision"},
+                           {"data_types, communication_data_type", "", "plan.gradient_dtype"},
+                           {"gradient_clipping", "", training_source(workload_.training, "clip")}}};
+        if (plan_.reshard_ranks > 0) {
+            file.comments.push_back({"zero_optimization.zero_hpz_partition_size", "", "plan.reshard_after_forward"});
+        }
+        return file;
     }
 
  private:
@@ -139,7 +147,8 @@ class Writer {
         out_.require(plan_.optimizer != OptimizerSharding::kZero2 || plan_.pp == 1, "optimizer",
                      "\"zero-2\" with a pipeline", "\"sharded\", \"ep-aware\" or \"replicated\"");
         out_.require_one_shard_group();
-        out_.require_plain_gathers();
+        out_.require(plan_.reshard_after_forward, "reshard_after_forward", "false", "true");
+        out_.require_one_gathered_ahead();
         const bool others = plan_.overlap_tp || plan_.overlap_ep || plan_.overlap_pp;
         out_.require(!others, "overlap", "\"tp\", \"ep\" or \"pp\"", "no such word, or \"dp\",");
         out_.require(!plan_.overlap_dp || (plan_.pp == 1 && plan_.optimizer != OptimizerSharding::kReplicated),

@@ -83,6 +83,7 @@ class Writer {
         const int replicas = is_sharded ? plan_.shard_replicas : data_parallel;
         out_.require(data_parallel % replicas == 0, "shard_replicas", std::to_string(replicas),
                      "a divisor of the " + std::to_string(data_parallel) + " data-parallel ranks, cp apart,");
+        out_.require_one_way_to_shard();
         out_.require_one_gathered_ahead();
         out_.add("parallelism.data_parallel_replicate_degree", replicas,
                  is_sharded && replicas > 1 ? "shard_replicas" : "optimizer");

@@ -24,8 +24,12 @@ void read_sharding(const JsonValue& root, Plan& plan) {
     }
     const bool is_fsdp = plan.optimizer == OptimizerSharding::kFsdp;
     if (const auto value = root.find("reshard_after_forward")) {
-        plan.reshard_after_forward = value->as_bool();
-        if (!plan.reshard_after_forward && !is_fsdp) {
+        if (value->is_number()) {
+            plan.reshard_ranks = static_cast<int>(value->as_integer(2, kMaxReplicas));
+        } else {
+            plan.reshard_after_forward = value->as_bool();
+        }
+        if ((!plan.reshard_after_forward || plan.reshard_ranks > 0) && !is_fsdp) {
             value->fail("true, or \"optimizer\": \"fsdp\"");
         }
     }

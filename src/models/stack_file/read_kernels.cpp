@@ -53,11 +53,12 @@ void read_kernels(const JsonValue& base, const std::optional<JsonValue>& release
     const Overlaid section{base, release};
     section.allow_only({"launch", "issue", "host_sync", "backward_launch_ratio", "gemm_efficiency",
                         "attention_efficiency", "step_host", "counts", "keeps", "cross_entropy_copies",
-                        "weights_in_activation"});
+                        "weights_in_activation", "issues_each_expert"});
     const auto has = [&](std::string_view key) { return section.of(key).find(key).has_value(); };
     const auto time = [&](std::string_view key) { return read_time(section.of(key), key, stack); };
     stack.launch_s = time("launch");
     stack.issue_s = read_time_or_none(section.of("issue"), "issue", stack);
+    stack.issues_each_expert = read_flag(section.of("issues_each_expert"), "issues_each_expert");
     stack.host_sync_s = time("host_sync");
     constexpr std::string_view kRatio = "backward_launch_ratio";
     stack.backward_launch_ratio =

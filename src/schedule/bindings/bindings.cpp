@@ -101,6 +101,9 @@ void check_choices(Findings& found, const models::Workload& w, const models::Pla
               "precision " + p.precision + " with gradients of " + std::to_string(static_cast<int>(p.gradient_bytes)) +
                   " bytes is not bound");
     found.add(p.fp8 != models::Fp8::kNone, OpKind::kGateUpProjection, "products of 8-bit operands are not bound");
+    found.add(p.reshard_ranks > 0, OpKind::kParameterGatherDense,
+              "weights that stay sharded over neighbours for the backward pass are not bound (reshard_after_forward " +
+                  std::to_string(p.reshard_ranks) + ")");
     found.add(p.bf16_states, OpKind::kOptimizerUpdate, "optimizer states in bf16 are not bound");
     found.add(keeps_last_unit(w, p, stack), OpKind::kLmHead,
               "weights of the LM head that stay gathered are not bound (the stack's optimizer.fsdp, keeps_last_unit)");

@@ -44,7 +44,11 @@ FixedBytes fixed_bytes(const models::Plan& plan, const models::Stack& stack, con
     const bool shards = shards_gradients(plan.optimizer);
     const bool buckets = stack.gradient_buckets && !shards && group_size(layout, models::GroupKind::kDenseDp) > 1;
     const auto set = [&](MemoryLabel label, double amount) { bytes[static_cast<std::size_t>(label)] = amount; };
-    const double weights = casts_shards(plan, stack) ? 0 : shards_weights(plan) ? held.states : held.whole;
+    const double resharded = plan.reshard_ranks > 0 ? held.whole / plan.reshard_ranks : 0;
+    const double weights = (casts_shards(plan, stack) ? 0
+                            : shards_weights(plan)    ? held.states
+                                                      : held.whole) +
+                           resharded;
     const double gradients = gradients_come_and_go(plan, stack) ? 0 : shards ? held.states : held.whole;
     set(MemoryLabel::kWeights, weights * plan.weight_bytes);
     set(MemoryLabel::kGradients, (gradients + held.waiting) * models::stored_gradient_bytes(plan) +

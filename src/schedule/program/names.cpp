@@ -102,25 +102,12 @@ const char* to_string(BlockKind kind) {
 }
 
 const char* to_string(models::GroupKind kind) {
-    static constexpr std::array<const char*, models::kGroupKinds> kNames{"tp",
-                                                                         "cp",
-                                                                         "cp_all_to_all",
-                                                                         "cp_ring",
-                                                                         "ep",
-                                                                         "etp",
-                                                                         "expert_dp",
-                                                                         "dense_dp",
-                                                                         "dense_dp_outer",
-                                                                         "dense_dp_inner",
-                                                                         "dense_shard",
-                                                                         "expert_shard",
-                                                                         "shard_replicas",
-                                                                         "stage",
-                                                                         "world",
-                                                                         "next_stage",
-                                                                         "previous_stage",
-                                                                         "mirror_stage",
-                                                                         "rank"};
+    static constexpr std::array<const char*, models::kGroupKinds> kNames{
+        "tp",          "cp",           "cp_all_to_all", "cp_ring",        "ep",
+        "etp",         "expert_dp",    "dense_dp",      "dense_dp_outer", "dense_dp_inner",
+        "dense_shard", "expert_shard", "dense_reshard", "expert_reshard", "shard_replicas",
+        "stage",       "world",        "next_stage",    "previous_stage", "mirror_stage",
+        "rank"};
     return kNames[static_cast<std::size_t>(kind)];
 }
 

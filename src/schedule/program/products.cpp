@@ -35,6 +35,8 @@ namespace {
 /// The first operand of a product.
 models::Kernel cast_of_input(const models::Plan& plan, const models::Kernel& product) {
     models::Kernel kernel = cast_to_fp8(plan, product.groups * product.m * product.k);
+    kernel.operands = operands_of(plan.fp8);
+    kernel.groups = product.groups;
     kernel.repeat = product.repeat;
     kernel.routed = product.routed;
     return kernel;
@@ -58,7 +60,7 @@ models::Kernel cast_to_fp8(const models::Plan& plan, double elements) {
     constexpr double kRead = 2;
     const double written = 2 * narrow_bytes(plan.fp8);
     const bool scales_tensor = plan.fp8 != models::Fp8::kBlockwise;
-    return models::memory_kernel(elements * (written + (scales_tensor ? 2 : 1) * kRead), scales_tensor ? 2 : 1);
+    return models::memory_kernel(elements * (written + (scales_tensor ? 2 : 1) * kRead), scales_tensor ? 3 : 1);
 }
 
 std::vector<models::Kernel> in_fp8(const Shapes& s, Phase phase, std::span<const models::Kernel> kernels) {

@@ -14,10 +14,14 @@ ShardGroups shard_groups(const models::Plan& plan, bool experts) {
         case models::OptimizerSharding::kSharded: return {experts ? all : GroupKind::kDenseDpOuter, true};
         default: break;
     }
-    if (plan.shard_replicas == 1) {
-        return {all, true};
+    ShardGroups groups{all, true};
+    if (plan.shard_replicas > 1) {
+        groups = {experts ? GroupKind::kExpertShard : GroupKind::kDenseShard, true, GroupKind::kShardReplicas};
     }
-    return {experts ? GroupKind::kExpertShard : GroupKind::kDenseShard, true, GroupKind::kShardReplicas};
+    if (plan.reshard_ranks > 0) {
+        groups.reshard = experts ? GroupKind::kExpertReshard : GroupKind::kDenseReshard;
+    }
+    return groups;
 }
 
 bool gathers_in_passes(const models::Plan& plan) { return plan.optimizer == models::OptimizerSharding::kFsdp; }

@@ -15,6 +15,8 @@ struct ShardGroups {
     bool is_sharded = false;
     /// Ranks that hold the same shard, and sum gradients beyond `shard`; none where shard_replicas is 1.
     std::optional<models::GroupKind> replicas{};
+    /// From which a backward pass gathers weights.
+    models::GroupKind reshard = shard;
 };
 [[nodiscard]] ShardGroups shard_groups(const models::Plan& plan, bool experts);
 

@@ -86,13 +86,15 @@ Value UnitGathers::gather(const GatheredUnit& of, Value after) {
 
 /// Without a gather (a group of one rank) what comes back is `after`.
 Value UnitGathers::gather(int unit, const StageParameters& parameters, Value after) {
-    const ShardGroups of_experts = shard_groups(b_.shapes().plan, true),
-                      of_dense = shard_groups(b_.shapes().plan, false);
+    const auto group = [&](bool experts) {
+        const ShardGroups groups = shard_groups(b_.shapes().plan, experts);
+        return b_.block() == BlockKind::kForward ? groups.shard : groups.reshard;
+    };
     const Value experts =
-        b_.communicate(OpKind::kParameterGatherExperts, Stream::kDp, CommKind::kAllGather, of_experts.shard,
-                       group_size(layout_, of_experts.shard), {{parameters.experts}}, {after}, {.unit = unit});
-    return b_.communicate(OpKind::kParameterGatherDense, Stream::kDp, CommKind::kAllGather, of_dense.shard,
-                          group_size(layout_, of_dense.shard), {{parameters.dense}}, {experts, after}, {.unit = unit});
+        b_.communicate(OpKind::kParameterGatherExperts, Stream::kDp, CommKind::kAllGather, group(true),
+                       group_size(layout_, group(true)), {{parameters.experts}}, {after}, {.unit = unit});
+    return b_.communicate(OpKind::kParameterGatherDense, Stream::kDp, CommKind::kAllGather, group(false),
+                          group_size(layout_, group(false)), {{parameters.dense}}, {experts, after}, {.unit = unit});
 }
 
 }  // namespace auspex::schedule

@@ -15,8 +15,10 @@ bool carries_many_tensors(const schedule::Operation& op) {
 double kernels_issued(const schedule::Program& program, const schedule::Operation& op, const models::Stack& stack) {
     double count = 0;
     for (const models::Kernel& kernel : program.kernels_of(op)) {
-        const bool several = kernel.type == models::KernelType::kMemory && is_backward(op.phase);
-        count += kernel.launches * kernel.repeat * (several ? stack.backward_launch_ratio : 1);
+        const bool is_cast = kernel.operands != models::Operands::kBf16;
+        const bool several = kernel.type == models::KernelType::kMemory && is_backward(op.phase) && !is_cast;
+        const double experts = stack.issues_each_expert ? kernel.groups : 1;
+        count += kernel.launches * kernel.repeat * experts * (several ? stack.backward_launch_ratio : 1);
     }
     return count;
 }

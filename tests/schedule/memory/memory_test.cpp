@@ -233,6 +233,20 @@ TEST(StageMemory, fsdp_has_the_unit_that_runs_and_those_gathered_ahead_of_it) {
     EXPECT_NEAR(label(kept.of(1), "communication"), one * kept.c.plan.gradient_bytes, 1);
 }
 
+TEST(StageMemory, weights_left_with_n_neighbours_are_an_nth_of_them_besides) {
+    const models::Workload model = workload("mixtral-8x7b");
+    models::Plan p = plan("toy-ep2-dp2");
+    p.optimizer = models::OptimizerSharding::kFsdp;
+    p.ep = 1, p.dp = 8, p.pp = 1, p.tp = 1, p.etp_given = false;
+    const Memories anywhere = memories(model, p);
+    const StageParameters all = stage_parameters(model, anywhere.c.plan, 0);
+    for (const int ranks : {2, 4}) {
+        p.reshard_ranks = ranks;
+        EXPECT_NEAR(label(memories(model, p).of(0), "weights") - label(anywhere.of(0), "weights"),
+                    2 * (all.dense + all.experts) / ranks, 1);
+    }
+}
+
 TEST(StageMemory, what_is_sharded_is_held_by_the_ranks_of_a_group_together) {
     const models::Workload model = workload("mixtral-8x7b");
     models::Plan p = plan("toy-ep2-dp2");

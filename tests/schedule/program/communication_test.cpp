@@ -300,6 +300,33 @@ TEST(Communication, groups_that_shard_by_themselves_sum_their_shards_over_one_an
     }
 }
 
+TEST(Communication, weights_left_with_neighbours_are_gathered_from_them_by_backward_passes_alone) {
+    models::Plan p = plan("toy-dp4");
+    p.optimizer = models::OptimizerSharding::kFsdp;
+    const Built anywhere = built(workload("toy-dense"), p);
+    p.reshard_ranks = 2;
+    const Built near = built(workload("toy-dense"), p);
+    const auto gathered = [](const Built& b, models::GroupKind group, bool is_forward) {
+        double bytes = 0;
+        for (const BlockUse& use : b.program.roles[0].order) {
+            const Block& block = b.program.blocks[use.block];
+            for (const Operation& op : b.program.operations_of(block)) {
+                const bool counts = op.kind == OpKind::kParameterGatherDense && op.group == group &&
+                                    (block.kind == BlockKind::kForward) == is_forward;
+                bytes += counts ? op.bytes : 0;
+            }
+        }
+        return bytes;
+    };
+    using models::GroupKind;
+    const double forward = gathered(anywhere, GroupKind::kDenseDp, true),
+                 backward = gathered(anywhere, GroupKind::kDenseDp, false);
+    EXPECT_GT(backward, 0);
+    EXPECT_EQ(gathered(near, GroupKind::kDenseDp, true), forward);
+    EXPECT_EQ(gathered(near, GroupKind::kDenseReshard, false), backward);
+    EXPECT_EQ(gathered(near, GroupKind::kDenseReshard, true) + gathered(near, GroupKind::kDenseDp, false), 0);
+}
+
 TEST(StageParameters, summed_over_ranks_are_the_workloads_parameters_and_the_copies_that_tp_and_tied_tables_need) {
     for (std::uint64_t seed = 2'000; seed < 2'200; ++seed) {
         const Case c = random_case(seed);

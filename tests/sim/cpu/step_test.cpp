@@ -218,6 +218,9 @@ TEST(CpuStep, a_plan_that_the_trainer_has_no_call_for_is_refused_by_what_it_asks
     inputs.plan.optimizer = models::OptimizerSharding::kFsdp;
     inputs.plan.overlap_dp = inputs.stack.can_overlap_dp = true;
     expect_refused(inputs, "operation gradient_reduce_dense: the sum of sharded gradients beside compute is not bound");
+    inputs.plan.overlap_dp = false;
+    inputs.plan.reshard_ranks = 2;
+    expect_refused(inputs, "operation parameter_gather_dense: weights that stay sharded over neighbours");
     inputs = toy_inputs("toy-ep2-dp2", "toy-moe", plausible_machine());
     inputs.workload.head_size = 15;
     expect_refused(inputs, "operation rotary_embedding: head_size 15 is odd: dimensions are turned in pairs");

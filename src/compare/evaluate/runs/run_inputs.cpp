@@ -137,15 +137,17 @@ std::string optimizer_of(const PublishedRun& run, const RunNames::Framework& fra
     refuse(run, "zero " + json_quote(zero), "one that begins with none, 0, 1, 2, 3 or distributed_optimizer");
 }
 
-/// ZeRO++ keeps a second copy of the weights in each node (hpZ), from which the backward pass gathers them: taken as
-/// groups of a node that shard by themselves, whose forward gathers stay in the node, too.
-int shard_replicas_of(const PublishedRun& run, int data_parallel, std::vector<std::string>& notes) {
-    const bool is_hierarchical = has(run.plan.zero, "hierarchical") && run.gpus_per_node > 0;
-    if (!is_hierarchical || data_parallel % run.gpus_per_node != 0) {
-        return 1;
+/// ZeRO++ keeps a second copy of the weights in each node (hpZ), from which the backward pass gathers them. 0: it does
+/// not.
+int reshard_ranks_of(const PublishedRun& run, int data_parallel, std::vector<std::string>& notes) {
+    if (!has(run.plan.zero, "hierarchical") && !has(run.plan.zero, "hpZ")) {
+        return 0;
     }
-    notes.emplace_back("hpZ is taken as sharding in each node");
-    return data_parallel / run.gpus_per_node;
+    if (run.gpus_per_node > 1 && data_parallel % run.gpus_per_node == 0) {
+        return run.gpus_per_node;
+    }
+    notes.emplace_back("hpZ is left out: nodes do not divide the data-parallel ranks");
+    return 0;
 }
 
 std::vector<std::string> recompute_of(const PublishedRun& run, const RunNames::Framework& framework,
@@ -300,8 +302,8 @@ std::string plan_of(const PublishedRun& run, const RunNames::Framework& framewor
         if (!is_sharded && std::ranges::find(framework.fp8_weights_only, fp8) != framework.fp8_weights_only.end()) {
             json.member("fp8_weights", "only");
         }
-        if (const int replicas = shard_replicas_of(run, data_parallel, notes); replicas > 1) {
-            json.member("shard_replicas", replicas);
+        if (const int ranks = reshard_ranks_of(run, data_parallel, notes); ranks > 0) {
+            json.member("reshard_after_forward", ranks);
         }
         json.member("dispatch", dispatch_of(run, framework, etp)).member("expert_kernels", framework.expert_kernels);
         json.member("routing", "uniform");

@@ -18,12 +18,17 @@ models::Plan plan_of(const Candidate& c, const models::Plan& base) {
     if (c.optimizer != models::OptimizerSharding::kFsdp) {
         plan.reshard_after_forward = models::Plan{}.reshard_after_forward;
         plan.prefetch = models::Plan{}.prefetch;
+        plan.reshard_ranks = models::Plan{}.reshard_ranks;
     }
     // The base's groups where they divide the candidate's replicas, else all of these together.
     const std::int64_t dense = std::int64_t{c.dp} * c.ep * c.etp / c.tp;
     if (!shards_in_groups(c.optimizer) || has_stages_twice(c.schedule) || c.dp % base.shard_replicas != 0 ||
         dense % base.shard_replicas != 0) {
         plan.shard_replicas = 1;
+    }
+    if (plan.reshard_ranks > 0 && (c.dp / plan.shard_replicas % plan.reshard_ranks != 0 ||
+                                   dense / plan.shard_replicas % plan.reshard_ranks != 0)) {
+        plan.reshard_ranks = 0;
     }
     plan.dispatch = c.dispatch;
     plan.expert_kernels = c.expert_kernels;

@@ -14,7 +14,8 @@ namespace {
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMaxTokens = 100'000'000;
 
-BlendSource read_source(const JsonValue& value, std::int64_t sequences) {
+/// `left`: sequences of the blend that no source before has.
+BlendSource read_source(const JsonValue& value, std::int64_t left, std::int64_t sequences) {
     value.allow_only({"folder", "weight", "rows", "digest", "sequences", "repeats_from"});
     BlendSource source;
     source.folder = value.at("folder").as_string();
@@ -22,7 +23,7 @@ BlendSource read_source(const JsonValue& value, std::int64_t sequences) {
         value.at("weight").as_number(std::numeric_limits<double>::min(), std::numeric_limits<double>::max());
     source.rows = value.at("rows").as_integer(1, kMax / 8);
     source.digest = value.at("digest").as_string();
-    source.sequences = value.at("sequences").as_integer(0, sequences);
+    source.sequences = value.at("sequences").as_integer(0, left);
     source.repeats_from = value.at("repeats_from").as_integer(-1, sequences - 1);
     return source;
 }
@@ -63,7 +64,7 @@ BlendInfo parse_blend_info(const std::string& text, const std::string& file) {
     info.index_digest = root.at("index_digest").as_string();
     std::int64_t sum = 0;
     for (const JsonValue& source : root.at("sources").elements()) {
-        info.sources.push_back(read_source(source, info.sequences - sum));
+        info.sources.push_back(read_source(source, info.sequences - sum, info.sequences));
         sum += info.sources.back().sequences;
     }
     if (info.sources.empty() || (sum != info.sequences && !info.index_digest.empty())) {

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "models/data/index_build.hpp"
+
 namespace auspex::exec {
 
 /// "AUSBLND1"; u64 sequences; blocks of kBlockSequences sequences, the last one shorter: u64 row of each, then u16
@@ -12,7 +14,7 @@ namespace auspex::exec {
 /// its SHA-256, 64 digits; "AUSBLND1". All little-endian.
 struct BlendLayout {
     static constexpr std::string_view kMagic = "AUSBLND1";
-    static constexpr std::int64_t kBlockSequences = 65'536;
+    static constexpr std::int64_t kBlockSequences = models::kIndexBlockSequences;
     static constexpr std::int64_t kSequenceBytes = 10, kDigestBytes = 64;
     static constexpr std::int64_t kHeadBytes = 16, kTailBytes = 8 + kDigestBytes + 8;
 

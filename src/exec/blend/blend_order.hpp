@@ -37,8 +37,8 @@ class BlendOrder {
 
 /// What the counts before a sequence probably are, without those before them: n w by largest remainders 8,192 sequences
 /// earlier, then Megatron-LM's rule, which forgets what it began with: within 500 sequences where weights differ by up
-/// to 10,000 times (2 to 50 sources). Of weights exp(6 z), z standard normal, a tenth to a fourth of such starts are
-/// wrong. Who begins so must compare with the counts that the predecessor ends with.
+/// to 10,000 times (2 to 50 sources). Of weights exp(6 z), z standard normal, one start in six is wrong. Who begins so
+/// must compare with the counts that the predecessor ends with.
 [[nodiscard]] std::vector<std::int64_t> likely_counts(std::span<const double> weights, std::int64_t sequence);
 
 }  // namespace auspex::exec

@@ -1,4 +1,6 @@
 /// @file What is refused: requests, damaged blends, sources that changed.
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -14,7 +16,7 @@ using testing_blend::bytes_of;
 using testing_blend::message_of;
 using testing_blend::no_progress;
 
-class BlendFaults : public testing_blend::BlendFolder {
+class BlendFaults : public testing::Test, protected testing_blend::BlendFolder {
  protected:
     /// "" if it is refused with all of these words, in one line, by one rank and by three, and leaves nothing.
     [[nodiscard]] static std::string fault_of(const BlendRequest& request, const std::vector<std::string>& words) {

@@ -1,7 +1,5 @@
 #pragma once
 /// @file Datasets whose rows say what they are, and blends of them.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -25,7 +23,7 @@ using file_fixture::message_of;
 inline void no_progress(std::size_t, std::size_t) {}
 
 /// A row has three tokens: its source, and its number in two digits of base 1000.
-class BlendFolder : public testing::Test {
+class BlendFolder {
  protected:
     static constexpr int kVocabulary = 1000, kLength = 2;
 

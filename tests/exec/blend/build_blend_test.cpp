@@ -1,11 +1,12 @@
 /// @file Blends built by any number of ranks: what is in them, and that their bytes are the same.
-#include "blend_fixture.hpp"
+#include <gtest/gtest.h>
 
 #include <cmath>
 #include <map>
 #include <set>
 
 #include "base/rng.hpp"
+#include "blend_fixture.hpp"
 #include "exec/blend/blend_order.hpp"
 
 namespace auspex::exec {
@@ -13,7 +14,8 @@ namespace {
 
 using testing_blend::bytes_of;
 using testing_blend::no_progress;
-using BuildBlend = testing_blend::BlendFolder;
+
+class BuildBlend : public testing::Test, protected testing_blend::BlendFolder {};
 
 TEST_F(BuildBlend, has_megatrons_order_exact_counts_and_every_row_once_an_epoch) {
     const std::vector<int> rows{40, 7, 1200, 1};

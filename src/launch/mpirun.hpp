@@ -21,6 +21,8 @@ struct Launch {
 
 /// The first argument of auspex-mpi as a rank of a search; the flags of `auspex plan` follow.
 inline constexpr const char* kSearchRole = "plan";
+/// Likewise as a rank of those that build a blend; the flags of `auspex data blend` follow.
+inline constexpr const char* kBlendRole = "blend";
 
 /// The number of this process among those that a launcher has started, or none: OMPI_COMM_WORLD_RANK of Open MPI;
 /// SLURM_PROCID in a Slurm step of several tasks, or of one where `ranks` (0: not known) is 1, but not in one of a

@@ -39,11 +39,11 @@ BEGIN {
               "interop/torchtitan interop/deepspeed interop/frameworks schedule schedule/orders schedule/program schedule/inspection schedule/bindings schedule/rounds " \
               "schedule/kernel_calls schedule/memory sim/network/sharing sim/network/node sim/network/fabric " \
               "sim/network/collective sim/network/use sim/engine sim/orders sim/graph sim/cpu sim/predict sim/search/space sim/search/bounds sim/search/state sim/search sim/search/shared sim/search/answers sim/search/advice exec/kernels exec/data exec/system " \
-              "exec/transport exec/state exec/operations exec/checkpoint exec/run exec/mpi microbench " \
+              "exec/transport exec/blend exec/state exec/operations exec/checkpoint exec/run exec/mpi microbench " \
               "compare/fit/cost_models compare/fit compare/evaluate compare/evaluate/runs " \
               "compare/kineto/trace compare/kineto/match compare/kineto/account compare/kineto/explain compare/kineto report/parts report/timeline report/traces report/run report/calibration report/comparison " \
               "report/fabric report/orders report/training report/validation report/scaling report/memory report/plans report/prediction report/difference explore explore/server launch launch/train workflows/calibrate workflows/compare " \
-              "workflows/verify workflows/chakra workflows/difference workflows/validate cli/terminal cli/flags cli/output cli/plans cli/worker cli/commands cli python", order, " ")
+              "workflows/verify workflows/chakra workflows/difference workflows/validate workflows/blend cli/terminal cli/flags cli/output cli/plans cli/blends cli/worker cli/commands cli python", order, " ")
     for (i = 1; i <= n; i++) {
         level[order[i]] = i
         group[order[i]] = order[i]
@@ -59,6 +59,7 @@ BEGIN {
     apart("workflows/difference", "workflows/calibrate")
     apart("workflows/difference", "workflows/compare")
     apart("workflows/difference", "workflows/verify")
+    for (other in level) if (index(other, "workflows/") == 1 && other != "workflows/blend") apart("workflows/blend", other)
     apart("cli/worker", "cli/commands")
     # third-party header prefix -> rooms that may include it, in .cpp files only
     home["nlohmann/"] = "base"

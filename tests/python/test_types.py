@@ -28,7 +28,7 @@ LEFT_OUT = {
 }
 NOT_THERE = {
     "explore", "train", "validate", "verify", "calibrate", "compare", "manual", "import chakra", "import nccl-tests", "import osu",
-    "data prepare", "data show", "data export-megatron",
+    "data blend", "data prepare", "data show", "data export-megatron",
 }
 PACKAGE = ROOT / "src/python/auspex"
 

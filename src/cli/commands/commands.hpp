@@ -17,6 +17,7 @@ void run_completion_names(const Options& options);
 void run_completion_zsh(const Options& options);
 void run_manual(const Options& options);
 void run_version(const Options& options);
+void run_data_blend(const Options& options);
 void run_data_export_megatron(const Options& options);
 void run_data_prepare(const Options& options);
 void run_data_show(const Options& options);

@@ -35,7 +35,7 @@ std::vector<FlagMeaning> compare_meanings() {
             {Flag::kTrainRanks, "or -n N: ranks of plans that have no dp"},
             {Flag::kSeed, "of the draw of --random (default 1)"},
             {Flag::kSteps, "of a run, at least; the first does not count (default 5 to 61, by how long they take)"},
-            {Flag::kData, "dataset that \"auspex data prepare\" has written; without it random tokens"},
+            {Flag::kData, "dataset, or blend; without it random tokens"},
             {Flag::kSet, "override a field; ROLE is machine, stack, workload or plan; may be repeated"},
             {Flag::kResume, "take the runs that --out has from an earlier, interrupted comparison"},
             {Flag::kHostfile, "hosts for mpirun"},

@@ -15,8 +15,8 @@ namespace {
 
 /// Several values behind one flag, as a shell's pattern gives them.
 bool takes_many(Flag flag) {
-    return flag == Flag::kInput || flag == Flag::kPlans || flag == Flag::kWorkloads || flag == Flag::kListed ||
-           flag == Flag::kCases;
+    return flag == Flag::kInput || flag == Flag::kBlendSource || flag == Flag::kPlans || flag == Flag::kWorkloads ||
+           flag == Flag::kListed || flag == Flag::kCases;
 }
 
 /// Of the flag as this command takes it.
@@ -141,7 +141,9 @@ FlagText data_flag_text(Flag flag) {
         case Flag::kDocumentSeparator:
             return {"document-separator", "TEXT",
                     "a document ends wherever this stands, not only at the end of a file"};
-        case Flag::kTokenizer: return {"tokenizer", "bytes|bpe", "bpe: merges learned from the files; default: bytes"};
+        case Flag::kTokenizer:
+            return {"tokenizer", "bytes|bpe|FILE",
+                    "bpe: merges learned from the files; FILE: those of another dataset; default: bytes"};
         case Flag::kVocabSize: return {"vocab-size", "N", "tokens to learn with bpe, or those of the Megatron dataset"};
         case Flag::kSequenceLength:
             return {"sequence-length", "S",
@@ -149,9 +151,15 @@ FlagText data_flag_text(Flag flag) {
         case Flag::kShardRows:
             return {"shard-rows", "N", "rows of a shard" + by_default(exec::PrepareRequest().shard_rows)};
         case Flag::kRowSeed: return {"seed", "N", "of the order of rows" + by_default(exec::PrepareRequest().seed)};
-        case Flag::kData: return {"data", "DIR", "dataset that \"auspex data prepare\" has written"};
+        case Flag::kData:
+            return {"data", "DIR", "dataset of \"auspex data prepare\", or FILE of \"auspex data blend\""};
         case Flag::kDatasetOut: return {"out", "DIR", "folder of the new dataset"};
         case Flag::kMegatronOut: return {"out", "PREFIX", "writes PREFIX.bin and PREFIX.idx"};
+        case Flag::kBlendSource:
+            return {"source", "DIR=WEIGHT...", "datasets and their weights, which need not sum to 1"};
+        case Flag::kBlendSequences:
+            return {"sequences", "N", "instead of --tokens: sequences of the blend, such as 500M"};
+        case Flag::kBlendOut: return {"out", "FILE", "the new blend"};
         default: break;
     }
     check_failed("flag", "unknown flag", __FILE__, __LINE__);
@@ -229,7 +237,7 @@ FlagText text_of(Flag flag) {
     if (flag <= Flag::kPlacement) {
         return collective_flag_text(flag);
     }
-    if (flag <= Flag::kMegatronOut) {
+    if (flag <= Flag::kBlendOut) {
         return data_flag_text(flag);
     }
     if (flag >= Flag::kMaxRanks && flag <= Flag::kKills) {

@@ -197,6 +197,10 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
         case Flag::kMegatron: options.dataset.megatron = text(); break;
         case Flag::kDocumentSeparator: options.dataset.document_separator = text(); break;
         case Flag::kTokenizer: options.dataset.tokenizer = text(); break;
+        case Flag::kBlendSource: options.dataset.sources = values; break;
+        case Flag::kBlendSequences:
+            options.dataset.sequences = parse_positive("sequences", text(), Dimension::kCount, "500M");
+            break;
         case Flag::kVocabSize: options.dataset.vocab_size = parse_count("vocab-size", text()); break;
         case Flag::kSequenceLength: options.dataset.sequence_length = parse_count("sequence-length", text()); break;
         case Flag::kShardRows: options.dataset.shard_rows = parse_count("shard-rows", text()); break;
@@ -204,6 +208,7 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
         case Flag::kData: options.data = text(); break;
         case Flag::kDatasetOut:
         case Flag::kMegatronOut:
+        case Flag::kBlendOut:
         case Flag::kWorkloadOut:
         case Flag::kManualOut: options.out = text(); break;
         case Flag::kRole: options.role = text(); break;

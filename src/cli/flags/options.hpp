@@ -57,6 +57,9 @@ enum class Flag {
     kData,
     kDatasetOut,
     kMegatronOut,
+    kBlendSource,
+    kBlendSequences,
+    kBlendOut,
     kRole,
     kListed,
     kConfig,
@@ -247,6 +250,8 @@ struct DatasetFlags {
     std::vector<std::string> inputs;
     std::string megatron, tokenizer, document_separator;
     int vocab_size = 0, sequence_length = 0, shard_rows = 0;
+    std::vector<std::string> sources;  ///< DIR=WEIGHT
+    double sequences = 0;
 };
 
 /// What `auspex emit` alone takes.

@@ -1,5 +1,6 @@
 /// @file auspex-mpi: one rank of `auspex train`, started by mpirun with the same flags, one of those that measure for
-/// `auspex calibrate`, or one of those that search for `auspex plan`.
+/// `auspex calibrate`, one of those that search for `auspex plan`, or of those that build an index for `auspex data
+/// blend`.
 #include <unistd.h>
 
 #include <chrono>
@@ -10,11 +11,13 @@
 #include <thread>
 
 #include "base/error.hpp"
+#include "cli/blends/blend_request.hpp"
 #include "cli/flags/command_line.hpp"
 #include "cli/flags/input_flags.hpp"
 #include "cli/flags/train_flags.hpp"
 #include "cli/output/train_output.hpp"
 #include "cli/plans/plan_command.hpp"
+#include "cli/worker/blend.hpp"
 #include "cli/worker/measure.hpp"
 #include "cli/worker/search.hpp"
 #include "exec/mpi/mpi_communicator.hpp"
@@ -139,6 +142,10 @@ int run_worker(int argc, char** argv) {
         if (!arguments.empty() && arguments.front() == launch::kSearchRole) {
             options = parse_options(plan_command(nullptr), {arguments.begin() + 1, arguments.end()});
             return run_search_role(options, session);
+        }
+        if (!arguments.empty() && arguments.front() == launch::kBlendRole) {
+            options = parse_options(blend_command(nullptr), {arguments.begin() + 1, arguments.end()});
+            return run_blend_role(options, session, folder.has_value());
         }
         options = parse_options(train_command(nullptr), arguments);
         run_rank(options, session, folder, communicator);

@@ -19,6 +19,7 @@
 #include "exec/system/caches.hpp"
 #include "exec/system/computer.hpp"
 #include "exec/system/cores.hpp"
+#include "exec/transport/one_group.hpp"
 #include "launch/input_files.hpp"
 #include "launch/run_folder.hpp"
 #include "microbench/cache_sweep.hpp"
@@ -36,14 +37,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-
-/// All ranks in one group.
-models::Layout one_group(int ranks) {
-    models::Plan plan;
-    plan.name = plan.file = "ranks that measure";
-    plan.dp = ranks;
-    return rank_grid(plan, ranks);
-}
 
 /// Every rank's text, on every rank.
 std::vector<std::string> gather_texts(exec::Communicator& communicator, const std::string& own) {
@@ -93,7 +86,7 @@ class Measuring {
           computer_(exec::this_computer()),
           cores_(static_cast<int>(exec::allowed_cores().size())) {
         exec::bind_rank(stack_, session.rank());
-        communicator_ = make(one_group(session.size()));
+        communicator_ = make(exec::one_group(session.size(), "ranks that measure"));
         nodes_ = numbered(gather_texts(*communicator_, launch::own_host()));
         computers_ = numbered(gather_texts(*communicator_, computer_.kernel));
         if (session.rank() == 0) {

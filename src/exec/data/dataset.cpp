@@ -50,8 +50,10 @@ Dataset Dataset::open(const std::string& folder) {
 int Dataset::sequence_length() const { return impl_->info.sequence_length; }
 int Dataset::vocabulary() const { return impl_->info.vocabulary; }
 std::int64_t Dataset::sequences() const { return impl_->info.rows; }
-const std::string& Dataset::folder() const { return impl_->folder; }
+const std::string& Dataset::path() const { return impl_->folder; }
 const DatasetInfo& Dataset::info() const { return impl_->info; }
+std::int64_t Dataset::bytes() const { return impl_->info.rows * impl_->info.row_bytes(); }
+std::string Dataset::content_digest() const { return exec::content_digest(impl_->info); }
 
 void Dataset::append_sequence(std::int64_t index, std::vector<std::int32_t>& tokens) const {
     AUSPEX_CHECK(index >= 0, "sequences are counted from 0");

@@ -6,30 +6,31 @@
 #include <vector>
 
 #include "exec/data/dataset_info.hpp"
+#include "exec/data/training_data.hpp"
 
 namespace auspex::exec {
 
 /// DIR/dataset.json (sizes, vocabulary, tokenizer, checksums; docs/formats-training.md) and DIR/shard-NNNNN.bin: rows
 /// of sequence_length + 1 tokens, 16 or 32 bits, little-endian. The last token of a row is the target of the one
 /// before.
-class Dataset {
+class Dataset final : public TrainingData {
  public:
     /// Throws InputError: no dataset, a shard that is missing, cut short or too long, a token beyond the vocabulary
     /// (checked as rows are read).
     static Dataset open(const std::string& folder);
     Dataset(Dataset&&) noexcept;
     Dataset& operator=(Dataset&&) noexcept;
-    ~Dataset();
+    ~Dataset() override;
 
-    [[nodiscard]] int sequence_length() const;
-    [[nodiscard]] int vocabulary() const;
-    [[nodiscard]] std::int64_t sequences() const;
-    [[nodiscard]] const std::string& folder() const;
+    [[nodiscard]] int sequence_length() const override;
+    [[nodiscard]] int vocabulary() const override;
+    [[nodiscard]] std::int64_t sequences() const override;
+    [[nodiscard]] const std::string& path() const override;
     [[nodiscard]] const DatasetInfo& info() const;
-    /// sequence_length + 1 tokens of row (index mod sequences()): after the last row the first follows.
-    void append_sequence(std::int64_t index, std::vector<std::int32_t>& tokens) const;
-    /// Reads every shard; throws InputError for the first whose SHA-256 is not that of dataset.json.
-    void check_digests() const;
+    void append_sequence(std::int64_t index, std::vector<std::int32_t>& tokens) const override;
+    void check_digests() const override;
+    [[nodiscard]] std::int64_t bytes() const override;
+    [[nodiscard]] std::string content_digest() const override;
 
  private:
     struct Impl;

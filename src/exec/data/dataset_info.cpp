@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/output_file.hpp"
+#include "base/sha256.hpp"
 
 namespace auspex::exec {
 namespace {
@@ -86,6 +87,15 @@ std::string list_of(const std::vector<Item>& items) {
 }
 
 }  // namespace
+
+std::string content_digest(const DatasetInfo& data) {
+    std::string text = std::to_string(data.sequence_length) + " " + std::to_string(data.vocabulary) + " " +
+                       std::to_string(data.token_bytes) + "\n";
+    for (const DatasetShard& shard : data.shards) {
+        text += std::to_string(shard.rows) + " " + shard.sha256 + "\n";
+    }
+    return sha256_hex(text);
+}
 
 int token_bytes_of(int vocabulary) { return vocabulary <= 65'536 ? 2 : 4; }
 

@@ -39,6 +39,9 @@ struct DatasetInfo {
 /// Writes dataset.json, whole or not at all.
 void save_dataset_info(const DatasetInfo& info, const std::string& folder);
 
+/// SHA-256 of what is read of a dataset, wherever it lies: size and vocabulary of its rows, and its shards in order.
+[[nodiscard]] std::string content_digest(const DatasetInfo& data);
+
 /// Bytes that a token of this vocabulary takes: 2 up to 65,536 tokens, else 4.
 [[nodiscard]] int token_bytes_of(int vocabulary);
 

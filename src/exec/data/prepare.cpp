@@ -113,6 +113,9 @@ class TokenStore {
 };
 
 Tokenizer make_tokenizer(const PrepareRequest& request, const PrepareProgress& progress) {
+    if (!request.tokenizer_file.empty()) {
+        return Tokenizer::load(request.tokenizer_file);
+    }
     if (!request.learns_merges) {
         return Tokenizer();
     }
@@ -221,7 +224,7 @@ void write_dataset(const PrepareRequest& request, DatasetInfo& info, const Prepa
         write_shards(request, store, info, progress);
     } else {
         Tokenizer tokenizer = make_tokenizer(request, progress);
-        info.tokenizer = request.learns_merges ? "bpe" : "bytes";
+        info.tokenizer = request.learns_merges || !request.tokenizer_file.empty() ? "bpe" : "bytes";
         info.vocabulary = tokenizer.vocabulary();
         info.token_bytes = token_bytes_of(info.vocabulary);
         info.end_of_document = Tokenizer::kEndOfDocument;

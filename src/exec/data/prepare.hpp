@@ -15,6 +15,7 @@ struct PrepareRequest {
     std::vector<std::string> inputs;  ///< text files; a file is a document unless there is a separator
     std::string document_separator;   ///< ends a document wherever it stands; empty: none
     bool learns_merges = false;       ///< byte-pair encoding, learned from the inputs; else bytes
+    std::string tokenizer_file;       ///< instead: merges that another dataset has learned; empty: none
     std::string megatron;             ///< prefix of a Megatron dataset, whose tokens are taken as they are
     int vocabulary = 0;               ///< to learn (257 or more), or of the Megatron dataset; not read for bytes
     int sequence_length = 1024;

@@ -27,16 +27,16 @@ void check_precision(const models::Plan& plan) {
     }
 }
 
-void check_dataset(const models::Workload& workload, const Dataset& dataset) {
-    if (dataset.sequence_length() != workload.sequence_length) {
-        throw InputError("--data " + dataset.folder(),
-                         "found sequences of " + std::to_string(dataset.sequence_length()) + " tokens; expected " +
-                             std::to_string(workload.sequence_length) + ", the sequence_length of " + workload.name);
+void check_data(const models::Workload& workload, const TrainingData& data) {
+    if (data.sequence_length() != workload.sequence_length) {
+        throw InputError("--data " + data.path(), "found sequences of " + std::to_string(data.sequence_length()) +
+                                                      " tokens; expected " + std::to_string(workload.sequence_length) +
+                                                      ", the sequence_length of " + workload.name);
     }
-    if (dataset.vocabulary() > workload.vocab_size) {
-        throw InputError("--data " + dataset.folder(), "found a vocabulary of " + std::to_string(dataset.vocabulary()) +
-                                                           "; expected at most " + std::to_string(workload.vocab_size) +
-                                                           ", the vocab_size of " + workload.name);
+    if (data.vocabulary() > workload.vocab_size) {
+        throw InputError("--data " + data.path(), "found a vocabulary of " + std::to_string(data.vocabulary()) +
+                                                      "; expected at most " + std::to_string(workload.vocab_size) +
+                                                      ", the vocab_size of " + workload.name);
     }
 }
 
@@ -67,10 +67,10 @@ void check_routing(const RunInputs& run, const RunOptions& options) {
 
 }  // namespace
 
-void check_run(const RunInputs& run, const RunOptions& options, const Dataset& dataset) {
+void check_run(const RunInputs& run, const RunOptions& options, const TrainingData& data) {
     check_precision(run.plan);
     check_operations(run);
-    check_dataset(run.workload, dataset);
+    check_data(run.workload, data);
     check_routing(run, options);
 }
 

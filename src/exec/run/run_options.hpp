@@ -18,7 +18,7 @@ struct InjectedFault {
 };
 
 struct RunOptions {
-    std::string data;               ///< folder of a Dataset
+    std::string data;               ///< folder of a Dataset, or file of a Blend
     int steps = 0;                  ///< the run ends after this many steps, counted from the first of the whole run
     std::string checkpoint_folder;  ///< empty: none
     int checkpoint_every = 0;

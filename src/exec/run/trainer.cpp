@@ -8,11 +8,12 @@
 #include <chrono>
 #include <csignal>
 #include <limits>
+#include <memory>
 #include <thread>
 
 #include "base/error.hpp"
+#include "exec/blend/blend.hpp"
 #include "exec/checkpoint/checkpoint.hpp"
-#include "exec/data/dataset.hpp"
 #include "exec/kernels/gemm.hpp"
 #include "exec/run/collection.hpp"
 #include "exec/run/core_probe.hpp"
@@ -38,8 +39,8 @@ class TrainingRank {
           communicator_(communicator),
           on_step_(on_step),
           on_note_(on_note),
-          dataset_(Dataset::open(options.data)) {
-        check_run(run, options, dataset_);
+          data_(open_training_data(options.data)) {
+        check_run(run, options, *data_);
         rank_ = make_rank(run, communicator, arena_, optimizer_, &routing_);
     }
 
@@ -109,22 +110,22 @@ class TrainingRank {
         report_.first_step = found.step;
         first_row_ = found.manifest.sequences;
         note("going on from " + found.folder + ", after " + std::to_string(found.step) + " steps");
-        const std::string different = changes(found.manifest.settings, training_settings(run_, dataset_.info()));
+        const std::string different =
+            changes(found.manifest.settings, training_settings(run_, data_->content_digest()));
         if (!different.empty()) {
             note("settings differ from those of " + found.folder + ": " + different);
         }
     }
 
-    /// Rank 0 compares the dataset's checksums where that takes seconds.
+    /// Rank 0 compares the data's checksums where that takes seconds.
     void check_shards() {
         constexpr std::int64_t kMaxBytes = std::int64_t{1} << 30;
-        const std::int64_t bytes = dataset_.info().rows * dataset_.info().row_bytes();
-        if (bytes > kMaxBytes) {
+        if (data_->bytes() > kMaxBytes) {
             note("the checksums of " + options_.data +
                  " are not compared: it has more than 1 GiB, and auspex data show does it");
             return;
         }
-        agree_on_input(communicator_, is_first() ? problem_of([&] { dataset_.check_digests(); }) : "");
+        agree_on_input(communicator_, is_first() ? problem_of([&] { data_->check_digests(); }) : "");
     }
 
     void prepare_routing() {
@@ -150,7 +151,7 @@ class TrainingRank {
         for (MicroBatchTokens& tokens : rank_.tokens) {
             tokens.clear();
             for (int i = 0; i < plan.micro_batch_size; ++i) {
-                dataset_.append_sequence(row++, tokens);
+                data_->append_sequence(row++, tokens);
             }
         }
     }
@@ -234,7 +235,7 @@ class TrainingRank {
                 std::raise(SIGKILL);
             }
             source_ = write_checkpoint(rank_, {folder, source_, steps_done, rows_before(steps_done),
-                                               training_settings(run_, dataset_.info())});
+                                               training_settings(run_, data_->content_digest())});
         }
         if (is_due(options_.model_every)) {
             write_model(rank_, folder + "/model-" + std::to_string(steps_done) + ".safetensors");
@@ -279,7 +280,7 @@ class TrainingRank {
     Communicator& communicator_;
     const std::function<void(const StepReport&)>& on_step_;
     const std::function<void(const std::string&)>& on_note_;
-    Dataset dataset_;
+    std::unique_ptr<TrainingData> data_;
     Arena arena_;
     OptimizerState<P> optimizer_;
     RoutingSource routing_;
@@ -290,7 +291,7 @@ class TrainingRank {
     double probe_s_ = 0;  ///< the last one of this rank
     RunReport report_;
     std::string source_;          ///< the checkpoint that the run began from, or wrote last
-    std::int64_t first_row_ = 0;  ///< of the dataset, in the first step
+    std::int64_t first_row_ = 0;  ///< of the data, in the first step
 };
 
 }  // namespace

@@ -69,9 +69,9 @@ Settings model_settings(const models::Workload& w, const models::Training& t) {
     return settings;
 }
 
-Settings training_settings(const RunInputs& run, const DatasetInfo& data) {
+Settings training_settings(const RunInputs& run, const std::string& content_digest) {
     const models::Training& t = run.training;
-    Settings settings{{"dataset", content_digest(data)},
+    Settings settings{{"dataset", content_digest},
                       {"seed", std::to_string(run.seed)},
                       {"sequence_length", text_of(run.workload.sequence_length)},
                       {"global_batch", text_of(run.layout.global_batch)},
@@ -99,15 +99,6 @@ Settings training_settings(const RunInputs& run, const DatasetInfo& data) {
         settings["router_bias_speed"] = text_of(t.router_bias_speed);
     }
     return settings;
-}
-
-std::string content_digest(const DatasetInfo& data) {
-    std::string text = std::to_string(data.sequence_length) + " " + std::to_string(data.vocabulary) + " " +
-                       std::to_string(data.token_bytes) + "\n";
-    for (const DatasetShard& shard : data.shards) {
-        text += std::to_string(shard.rows) + " " + shard.sha256 + "\n";
-    }
-    return sha256_hex(text);
 }
 
 std::string changes(const Settings& before, const Settings& now) {

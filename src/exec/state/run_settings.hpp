@@ -3,7 +3,6 @@
 #include <map>
 #include <string>
 
-#include "exec/data/dataset_info.hpp"
 #include "exec/state/rank.hpp"
 
 namespace auspex::exec {
@@ -15,10 +14,8 @@ using Settings = std::map<std::string, std::string>;
 /// experts. A run that goes on must have all of it unchanged.
 [[nodiscard]] Settings model_settings(const models::Workload& workload, const models::Training& training);
 /// Everything else that decides how the weights move: the data, the batch, the optimizer, the losses, the end of the
-/// cosine. A run that goes on may have others.
-[[nodiscard]] Settings training_settings(const RunInputs& run, const DatasetInfo& data);
-/// SHA-256 of what is read of a dataset, wherever it lies: size and vocabulary of its rows, and its shards in order.
-[[nodiscard]] std::string content_digest(const DatasetInfo& data);
+/// cosine. A run that goes on may have others. `content_digest`: of the TrainingData.
+[[nodiscard]] Settings training_settings(const RunInputs& run, const std::string& content_digest);
 
 /// "rope_theta 10000, now 500000; top_k 8, now 2", by name; empty where nothing differs.
 [[nodiscard]] std::string changes(const Settings& before, const Settings& now);

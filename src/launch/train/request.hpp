@@ -16,7 +16,7 @@ inline constexpr int kDefaultMaxRestarts = 3;
 struct TrainRequest {
     std::string stack = "auspex", workload, plan;  ///< files, or names (launch/input_files.hpp)
     std::vector<std::string> overrides;            ///< ROLE.PATH=VALUE, in order
-    std::string data;                              ///< folder of a dataset
+    std::string data;                              ///< folder of a dataset, or file of a blend
     int ranks = 0;                                 ///< 0: what the plan's dp gives
     int steps = 0;                                 ///< of the whole run; 0: weights are only exported
     std::uint64_t seed = 1;                        ///< of the initial weights

@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "base/error.hpp"
+#include "exec/blend/blend.hpp"
 #include "exec/checkpoint/weights_file.hpp"
 #include "exec/run/run_checks.hpp"
 #include "launch/input_files.hpp"
@@ -182,7 +183,7 @@ TrainSetup load_train_setup(const TrainRequest& request, int ranks) {
     if (!request.weights.empty()) {
         static_cast<void>(exec::open_weights_file(request.weights));
     }
-    check_run(setup.run, run, exec::Dataset::open(request.data));
+    check_run(setup.run, run, *exec::open_training_data(request.data));
     return setup;
 }
 

@@ -1,13 +1,16 @@
 /// @file auspex data: prepare, show and export-megatron.
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <limits>
 #include <map>
 
 #include "base/error.hpp"
 #include "base/json_writer.hpp"
+#include "cli/blends/blend_answer.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/output/prediction_output.hpp"
+#include "exec/blend/blend.hpp"
 #include "exec/data/prepare.hpp"
 #include "exec/data/tokenizer.hpp"
 #include "launch/output_locks.hpp"
@@ -29,10 +32,21 @@ bool learns_merges(const Options& options) {
                    "the tokenizer bytes, which has 257 tokens");
         return false;
     }
-    if (options.dataset.tokenizer != "bpe") {
-        throw InputError("--tokenizer", "found \"" + options.dataset.tokenizer + "\"; expected bytes or bpe");
+    return options.dataset.tokenizer == "bpe";
+}
+
+/// The file of merges that --tokenizer names, or "".
+std::string tokenizer_file(const Options& options) {
+    const std::string& tokenizer = options.dataset.tokenizer;
+    if (tokenizer.empty() || tokenizer == "bytes" || tokenizer == "bpe") {
+        return "";
     }
-    return true;
+    if (std::error_code status; !std::filesystem::exists(tokenizer, status)) {
+        throw InputError("--tokenizer",
+                         "found \"" + tokenizer + "\"; expected bytes, bpe, or the tokenizer.json of another dataset");
+    }
+    require_no(options.dataset.vocab_size > 0, "vocab-size", "the file of --tokenizer, which has its tokens");
+    return tokenizer;
 }
 
 exec::PrepareRequest request_of(const Options& options) {
@@ -51,6 +65,7 @@ exec::PrepareRequest request_of(const Options& options) {
     request.megatron = options.dataset.megatron;
     request.document_separator = options.dataset.document_separator;
     request.learns_merges = learns_merges(options);
+    request.tokenizer_file = tokenizer_file(options);
     if ((request.learns_merges || !options.dataset.megatron.empty()) && options.dataset.vocab_size == 0) {
         throw InputError("auspex data prepare", std::string("found no --vocab-size; expected it with ") +
                                                     (request.learns_merges ? "--tokenizer bpe" : "--megatron"));
@@ -124,6 +139,15 @@ void print(const exec::DatasetInfo& info, const std::string& folder, const Optio
     }
 }
 
+void show_blend(const Options& options) {
+    const exec::Blend blend = exec::Blend::open(options.data);
+    blend.check_digests();
+    print_blend(blend.info(), options.data, options);
+    if (!options.json) {
+        std::cout << "\n" << left("checksums", 12) << "of the index and of every shard of its sources as they were\n";
+    }
+}
+
 }  // namespace
 
 void run_data_prepare(const Options& options) {
@@ -138,6 +162,10 @@ void run_data_prepare(const Options& options) {
 }
 
 void run_data_show(const Options& options) {
+    std::error_code status;
+    if (std::filesystem::is_regular_file(options.data, status)) {
+        return show_blend(options);
+    }
     const exec::Dataset dataset = exec::Dataset::open(options.data);
     dataset.check_digests();
     print(dataset.info(), options.data, options);

@@ -1,4 +1,5 @@
 /// @file Rows of the table of commands: what runs on this machine, and what training reads.
+#include "cli/blends/blend_request.hpp"
 #include "cli/commands/command_groups.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/flags/command_meanings.hpp"
@@ -19,7 +20,7 @@ std::vector<Command> training_commands() {
           Flag::kJson},
          run_verify,
          {{Flag::kWorkload, "model with experts, or the name of one in workloads/ (default toy-moe)"},
-          {Flag::kData, "dataset that \"auspex data prepare\" has written; without it a text is made up"},
+          {Flag::kData, "dataset, or blend; without it a text is made up"},
           {Flag::kSteps, "of every run" + by_default(workflows::VerifyRequest().steps)},
           {Flag::kOut, "write the report there: index.html, report.md, layouts.csv, recovery.csv, loss.svg"}}},
         {"calibrate",
@@ -57,9 +58,11 @@ std::vector<Command> dataset_commands() {
          {Flag::kInput, Flag::kDocumentSeparator, Flag::kTokenizer, Flag::kMegatron, Flag::kVocabSize,
           Flag::kSequenceLength, Flag::kRowSeed, Flag::kShardRows, Flag::kJson},
          run_data_prepare},
+        blend_command(run_data_blend),
         {"data show",
-         "say what a dataset holds; read all of it and compare checksums",
-         "auspex data show --data build/data",
+         "say what a dataset or blend holds; read all of it and compare checksums",
+         "auspex data show --data build/data\n"
+         "  auspex data show --data build/corpus.blend",
          {Flag::kData},
          {Flag::kJson},
          run_data_show},
@@ -68,7 +71,8 @@ std::vector<Command> dataset_commands() {
          "auspex data export-megatron --data build/data --out build/data/megatron",
          {Flag::kData, Flag::kMegatronOut},
          {Flag::kJson},
-         run_data_export_megatron},
+         run_data_export_megatron,
+         {{Flag::kData, "dataset that \"auspex data prepare\" has written"}}},
     };
 }
 

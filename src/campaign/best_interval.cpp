@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "campaign/campaign.hpp"
 #include "campaign/closed_forms.hpp"
@@ -14,6 +15,8 @@ namespace {
 constexpr int kPoints = 9, kRounds = 6, kSamples = 128;
 /// The outermost points are this factor from the middle one.
 constexpr double kReach = 2;
+/// Below it a run gets nowhere, and is not worth the time to play it.
+constexpr double kLeastEfficiency = 0.02;
 constexpr double kFailuresOfSample = 500, kMostSteps = 1e9;
 
 using Row = std::array<double, 5>;  ///< four unknowns and the right side
@@ -91,6 +94,10 @@ std::vector<IntervalPoint> play_around(const Setting& setting, double middle_s, 
 Setting lengthened(const Setting& setting) {
     Setting longer = setting;
     longer.step_sigma = 0;
+    Checkpoints& c = longer.checkpoints;
+    if (c.persistent_every > 0) {  // what they add, shared out evenly
+        c.stall_s += c.persistent_stall_s / std::exchange(c.persistent_every, 0);
+    }
     const bool has_trace = std::ranges::any_of(
         setting.failures, [](const FailureSource& source) { return source.spacing == Spacing::kTrace; });
     if (!has_trace) {
@@ -108,9 +115,16 @@ std::optional<BestInterval> best_interval(const Setting& setting, std::uint64_t 
         return std::nullopt;
     }
     const Setting longer = lengthened(setting);
-    const Checkpoints& c = setting.checkpoints;
-    double middle_s = std::max({exact_interval_s({mean_s, c.stall_s, 0}), c.write_s, setting.step_s});
+    const Checkpoints& c = longer.checkpoints;
+    const Recovery& r = setting.recovery;
+    const PoissonRun run{mean_s, c.stall_s, r.restart_s + r.initialise_s + r.load_s};
+    double middle_s = std::max({exact_interval_s(run), c.write_s, setting.step_s});
     BestInterval best;
+    if (exact_efficiency(run, middle_s) < kLeastEfficiency) {
+        best.interval_s = middle_s;
+        best.steps = std::max<std::int64_t>(std::llround(middle_s / setting.step_s), 1);
+        return best;
+    }
     for (int round = 0; round < kRounds; ++round) {
         best.curve = play_around(longer, middle_s, seed);
         const std::optional<double> minimum = fitted_minimum(best.curve, middle_s);

@@ -18,7 +18,8 @@ struct IntervalPoint {
 struct BestInterval {
     double interval_s = 0;
     std::int64_t steps = 1;            ///< the same, to the nearest whole step
-    std::vector<IntervalPoint> curve;  ///< around it, shortest first
+    std::vector<IntervalPoint> curve;  ///< around it, shortest first; empty: the run gets nowhere, and the closed form
+                                       ///< says the interval
 };
 
 /// Plays a long campaign like this one, the same failures for every interval, at intervals around the closed form's,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "campaign/blocks.hpp"
 #include "campaign/failure_clocks.hpp"
@@ -17,8 +18,10 @@ namespace {
 
 /// Purposes of random streams beyond the sources' numbers.
 constexpr std::uint64_t kNodeStream = 1'000'000, kSlowStream = 1'000'001, kPaceStream = 1'000'002;
-/// A run is given up after so many events for each of its checkpoints, and for so many checkpoints more.
+/// A run is given up after so many events for each of its checkpoints, and for so many checkpoints more; or when it
+/// has taken so many times as long as its steps do, and so much longer.
 constexpr std::int64_t kEventsOfCheckpoint = 100, kMoreCheckpoints = 1'000;
+constexpr double kLongest = 100, kLonger_s = 365.25 * 86'400;
 
 /// Why time stopped before what was to be done in it was done.
 enum class Stop : std::uint8_t { kNone, kFailure, kCorruptionFound, kBlockEnd };
@@ -59,8 +62,10 @@ class Player {
     Outcome play() {
         const std::int64_t most_events =
             kEventsOfCheckpoint * (set_.steps / set_.checkpoints.every_steps + kMoreCheckpoints);
+        const Nanoseconds longest =
+            to_nanoseconds(kLongest * to_seconds(step_) * static_cast<double>(set_.steps) + kLonger_s);
         open_block();
-        while (!is_over_ && events_ < most_events && book_.now() < kNever) {
+        while (!is_over_ && events_ < most_events && book_.now() < longest) {
             const Stop stop = is_up_ ? work() : bring_up();
             if (stop == Stop::kFailure) {
                 fail();
@@ -202,16 +207,19 @@ class Player {
     /// left to run_steps() and save(), so that their checkpoints are there to restart from.
     void skip_quiet_intervals() {
         const Checkpoints& c = set_.checkpoints;
-        const Nanoseconds work = c.every_steps * step_, interval = work + stall_;
-        if (keeps_periods_ || steps_.done() != steps_.saved() || steps_.partial() > 0 || c.persistent_every > 0 ||
-            write_ > work || slow_.pace(book_.exposed(), step_) != step_) {
+        const Nanoseconds work = c.every_steps * step_;
+        const Nanoseconds longest = work + stall_ + to_nanoseconds(c.persistent_stall_s);
+        if (keeps_periods_ || steps_.done() != steps_.saved() || steps_.partial() > 0 || write_ > work ||
+            slow_.pace(book_.exposed(), step_) != step_) {
             return;
         }
         const Nanoseconds quiet =
             std::min({clocks_.due() - book_.exposed(), corruption_found_ - book_.now(),
                       slow_.change(book_.exposed()) - book_.exposed(), block_end_ - book_.now() - last_save()});
         const std::int64_t alike = steps_.alike(set_.steps) / c.every_steps;
-        const std::int64_t count = std::min(quiet / interval, alike) - c.copies - 1;
+        const std::int64_t to_persistent =
+            c.persistent_every > 0 ? c.persistent_every - 1 - book_.out().checkpoints % c.persistent_every : alike;
+        const std::int64_t count = std::min({quiet / longest - c.copies - 1, alike - c.copies - 1, to_persistent});
         if (count < 1) {
             return;
         }

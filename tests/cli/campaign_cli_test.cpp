@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/json.hpp"
 #include "cli_fixture.hpp"
@@ -72,6 +73,44 @@ TEST_F(CampaignCli, dates_deadlines_and_broken_assumptions_are_said) {
     EXPECT_NE(forms.at("broken_assumptions").dump().find("walltime"), std::string::npos);
 }
 
+const std::string kJob = "--machine aurora --stack optimus --workload mula-7b-a1b --plan mula-7b-a1b --tiles 3072";
+
+TEST_F(CampaignCli, on_top_of_a_prediction_step_failures_and_checkpoints_follow) {
+    const JsonDocument document =
+        json(kJob + " --tokens 4T --walltime 12h --queue-wait 6h --spares 4 --samples 100 --no-sensitivity");
+    const JsonValue root = document.root();
+    EXPECT_EQ(number(root, "nodes"), 256);
+    EXPECT_EQ(number(root, "spares"), 4);
+    EXPECT_EQ(number(root, "steps"), std::ceil(4e12 / number(root, "tokens_per_step")));
+    EXPECT_NEAR(number(root.at("closed_forms"), "mtbf_s"), 14'780 * 3600.0 / 256, 0.01 * 14'780 * 3600.0 / 256);
+    EXPECT_NEAR(number(root.at("checkpoint"), "bytes"), 7 * number(root.at("checkpoint"), "model_bytes"), 16);
+    EXPECT_EQ(root.at("interruptions").at("by_cause").keys().size(), 3U);
+    EXPECT_GT(number(root.at("worth").at("buffer"), "elapsed_s"), 0);
+    EXPECT_EQ(root.at("worth").keys().size(), 6U);
+    const JsonDocument fewer = json(kJob +
+                                    " --tokens 4T --walltime 12h --queue-wait 6h --samples 100 --no-sensitivity "
+                                    "--without buffer,async");
+    EXPECT_EQ(number(fewer.root(), "spares"), 0);
+    EXPECT_EQ(number(fewer.root().at("checkpoint"), "write_s"), 0);
+}
+
+TEST_F(CampaignCli, several_campaigns_differ_in_one_number_and_the_page_shows_them) {
+    const std::string page = folder_ + "page";
+    const JsonDocument document = json(kBare + " --samples 40 --vary interval=2min:1h:5 --out '" + page + "'");
+    const std::vector<JsonValue> points = document.root().at("curve").at("points").elements();
+    ASSERT_EQ(points.size(), 5U);
+    EXPECT_NEAR(number(points.front(), "value"), 120, 4.1);
+    EXPECT_NEAR(number(points.back(), "value"), 3600, 4.1);
+    EXPECT_GT(number(points[2], "goodput"), number(points.front(), "goodput"));
+    EXPECT_GT(number(points[2], "goodput"), number(points.back(), "goodput"));
+    EXPECT_NE(testing_cli::text_of(page + "/index.html").find("Node hours by interval"), std::string::npos);
+    EXPECT_NE(testing_cli::text_of(page + "/campaign.json").find("\"finish_by\""), std::string::npos);
+    EXPECT_TRUE(testing_cli::text_of(page + "/samples.csv").starts_with("sample,elapsed_s,node_hours\n"));
+    for (const char* wrong : {"interval", "luck=1:2:3", "interval=1h:2min:5", "spares=0:4", "nodes=1:4:3"}) {
+        EXPECT_EQ(fault_of_refusal("campaign " + kBare + " --vary " + wrong, {"--vary"}), "") << wrong;
+    }
+}
+
 TEST_F(CampaignCli, what_is_wrong_is_refused_by_its_flag) {
     const std::string bare = "campaign --bare --step 8.2s --steps 1000 --stall 30s --restart 5min";
     const std::string all = bare + " --mtbf 3h";
@@ -93,6 +132,13 @@ TEST_F(CampaignCli, what_is_wrong_is_refused_by_its_flag) {
           {bare + " --failures trace:./none.txt", "no such file"},
           {all + " --deadline 2027-03-01", "--deadline: found the date 2027-03-01 without --start"},
           {all + " --start 2027-13-01", "--start: found \"2027-13-01\""},
+          {all + " --tokens 1T", "--tokens: found with --bare"},
+          {all + " --without buffer", "--without: found \"buffer\""},
+          {"campaign " + kJob, "neither of --tokens and --steps"},
+          {"campaign " + kJob + " --steps 10 --tokens 1T", "both of --tokens and --steps"},
+          {"campaign " + kJob + " --tokens 1T --step 3s", "--step: found without --bare"},
+          {"campaign " + kJob + " --tokens 1T --without dual,luck", "--without: found \"luck\""},
+          {"campaign " + kJob + " --tokens 1T --spares 2 --without buffer", "--without: found buffer with --spares"},
           {all + " --samples 0", "--samples: found \"0\""}}) {
         EXPECT_EQ(fault_of_refusal(arguments, {word}), "") << arguments;
     }

@@ -182,10 +182,13 @@ FlagText campaign_flag_text(Flag flag) {
         case Flag::kStart: return {"start", "DATE", "day on which the campaign begins, such as 2027-01-01: adds dates"};
         case Flag::kWithout:
             return {"without", "WORD,...",
-                    "leave out dual, async, final-save, swap: one checkpoint instead of two in turn; writes that "
-                    "stall; no checkpoint before a block ends; no spare machines"};
+                    "leave out dual (two checkpoints in turn), async (writes beside steps), final-save (before a block "
+                    "ends), scattered (each replica writes a part), persistent (copies of the model that stay), buffer "
+                    "(spare nodes); with --bare only the first three"};
         case Flag::kCampaignVary:
-            return {"vary", "WORD=FROM:TO:N", "N campaigns, of which one number differs: interval, spares, walltime"};
+            return {"vary", "WORD=FROM:TO:N",
+                    "N campaigns that differ in one number: interval=2min:2h:10, spares=0:20:11, walltime=6h:24h:4 or, "
+                    "not with --bare, nodes=256:2048:4"};
         default: check_failed("flag", "unknown flag", __FILE__, __LINE__);
     }
 }

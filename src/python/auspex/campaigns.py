@@ -57,6 +57,8 @@ class Campaign(Result):
     spares: int | None
     checkpoint_every_steps: int
     checkpoint_interval_s: float
+    checkpoint: dict[str, Any]
+    recovery: dict[str, float]
     finish_by: Quantiles
     node_hours: Quantiles
     goodput: float
@@ -79,3 +81,14 @@ class Campaign(Result):
     share_by_deadline: float | None = None
     start: str | None = None
     finish_date: dict[str, str | None] | None = None
+    machine: str | None = None
+    stack: str | None = None
+    workload: str | None = None
+    plan: str | None = None
+    overrides: list[str] | None = None
+    tiles: int | None = None
+    tokens_per_step: float | None = None
+    tokens: float | None = None
+    step_time_interval_s: tuple[float, float] | None = None
+    worth: dict[str, dict[str, float | None]] | None = None
+    curve: dict[str, Any] | None = None

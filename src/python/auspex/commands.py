@@ -369,7 +369,18 @@ def _seconds(value: Count) -> str:
 
 
 def campaign(
+    machine: Input | None = None,
+    stack: Input | None = None,
+    workload: Input | None = None,
+    plan: Input | None = None,
     *,
+    tiles: int | None = None,
+    nodes: int | None = None,
+    global_batch: int | None = None,
+    scenario: Path_ | None = None,
+    set: Overrides | None = None,
+    tokens: Count | None = None,
+    sensitivity: bool = True,
     bare: bool = False,
     step: Count | None = None,
     steps: Count | None = None,
@@ -393,10 +404,13 @@ def campaign(
     walltime: Count | None = None,
     queue_wait: Count | None = None,
     maintenance: str | None = None,
+    without: Sequence[str] | str | None = None,
     samples: int | None = None,
     seed: int | None = None,
     deadline: Count | None = None,
     start: str | None = None,
+    vary: str | None = None,
+    out: Path_ | None = None,
 ) -> Campaign:
     """Play whole training runs, from failure to failure. Times are texts, "8.2s", or seconds."""
     given = dict(locals())

@@ -54,8 +54,12 @@ CampaignCase bare_campaign(const Options& options) {
                   {"--tokens", options.tokens > 0},
                   {"--tiles", !options.tiles.empty()},
                   {"--scenario", !options.scenario.empty()},
+                  {"--nodes", !options.nodes.empty()},
+                  {"--global-batch", options.global_batch > 0},
+                  {"--no-sensitivity", options.no_sensitivity},
                   {"--set", !options.overrides.empty()}},
                  "found with --bare, which has times and rates only; expected one of them");
+    check_without(flags, {"dual", "async", "final-save"});
     require(flags.step_s > 0, "--step");
     require(flags.steps > 0, "--steps");
     require(flags.stall_s.has_value(), "--stall");
@@ -73,8 +77,12 @@ CampaignCase bare_campaign(const Options& options) {
     s.steps = flags.steps;
     s.step_s = flags.step_s;
     s.nodes.count = std::max(flags.machines, 1);
-    s.checkpoints.stall_s = *flags.stall_s;
-    s.checkpoints.write_s = flags.write_s.value_or(0);
+    const double write_s = flags.write_s.value_or(0);
+    const bool is_async = !is_without(flags, "async");
+    s.checkpoints.stall_s = *flags.stall_s + (is_async ? 0 : write_s);
+    s.checkpoints.write_s = is_async ? write_s : 0;
+    s.checkpoints.copies = is_without(flags, "dual") ? 1 : 2;
+    s.checkpoints.at_block_end = !is_without(flags, "final-save");
     s.recovery.restart_s = *flags.restart_s;
     s.recovery.swap_s = flags.swap_s.value_or(0);
     add_sources(flags, to);

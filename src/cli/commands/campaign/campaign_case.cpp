@@ -42,6 +42,8 @@ double least_block_s(const campaign::Setting& s) {
     return r.restart_s + r.initialise_s + r.load_s + s.step_s + s.checkpoints.stall_s + s.checkpoints.write_s;
 }
 
+}  // namespace
+
 void check_that_it_can_end(const CampaignFlags& flags, const campaign::Setting& s) {
     constexpr double kLongest_s = 100 * 365.25 * 86'400;
     if (static_cast<double>(s.steps) * s.step_s > kLongest_s) {
@@ -71,8 +73,6 @@ void check_that_it_can_end(const CampaignFlags& flags, const campaign::Setting& 
     }
 }
 
-}  // namespace
-
 campaign::FailureSource source_of(const CampaignFlags& flags, const std::string& component, double mean_s) {
     campaign::FailureSource source;
     source.component = source.cause = component;
@@ -86,6 +86,25 @@ campaign::FailureSource source_of(const CampaignFlags& flags, const std::string&
         source.shape = flags.weibull_shape;
     }
     return source;
+}
+
+bool is_without(const CampaignFlags& flags, const char* feature) {
+    return std::ranges::find(flags.without, feature) != flags.without.end();
+}
+
+void check_without(const CampaignFlags& flags, const std::vector<std::string>& features) {
+    std::string expected;
+    for (const std::string& feature : features) {
+        expected += (expected.empty() ? "" : ", ") + feature;
+    }
+    for (const std::string& word : flags.without) {
+        if (std::ranges::find(features, word) == features.end()) {
+            throw InputError("--without", "found \"" + word + "\"; expected of " + expected);
+        }
+    }
+    if (is_without(flags, "buffer") && flags.spares.value_or(0) > 0) {
+        throw InputError("--without", "found buffer with --spares; expected one of them");
+    }
 }
 
 void apply_campaign_flags(const CampaignFlags& flags, CampaignCase& to) {

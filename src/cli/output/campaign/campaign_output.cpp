@@ -9,6 +9,7 @@
 #include "base/units.hpp"
 #include "campaign/player.hpp"
 #include "cli/output/campaign/campaign_words.hpp"
+#include "report/parts/text_table.hpp"
 
 namespace auspex::cli {
 namespace {
@@ -25,11 +26,11 @@ void write_sources(JsonWriter& json, const CampaignAnswer& a) {
     write_quantiles(json, a.result.interruptions);
     json.key("by_cause").begin_object();
     for (std::size_t i = 0; i < a.setting.failures.size(); ++i) {
-        json.member(cause_words(a.setting.failures[i]), a.result.sources[i].interruptions);
+        json.member(a.setting.failures[i].component, a.result.sources[i].interruptions);
     }
     json.end_object().key("lost_to").begin_object();
     for (std::size_t i = 0; i < a.setting.failures.size(); ++i) {
-        json.member(cause_words(a.setting.failures[i]), a.result.sources[i].lost_share);
+        json.member(a.setting.failures[i].component, a.result.sources[i].lost_share);
     }
     json.end_object().end_object();
 }
@@ -47,6 +48,61 @@ void write_closed_forms(JsonWriter& json, const campaign::Agreement& forms) {
         json.value(what);
     }
     json.end_array().end_object();
+}
+
+void write_run(JsonWriter& json, const PredictedRun& run) {
+    json.member("machine", run.machine).member("stack", run.stack).member("workload", run.workload);
+    json.member("plan", run.plan).key("overrides").begin_array();
+    for (const std::string& text : run.overrides) {
+        json.value(text);
+    }
+    json.end_array().member("tiles", run.tiles).member("tokens_per_step", run.tokens_per_step);
+    json.member_or_null("tokens", run.tokens > 0 ? std::optional(run.tokens) : std::nullopt);
+    json.key("step_time_interval_s").begin_array().value(run.interval_s.low).value(run.interval_s.high).end_array();
+}
+
+void write_checkpoint(JsonWriter& json, const CampaignAnswer& a) {
+    const campaign::Checkpoints& c = a.setting.checkpoints;
+    json.key("checkpoint").begin_object().member("stall_s", c.stall_s).member("write_s", c.write_s);
+    json.member("copies", c.copies);
+    if (a.run) {
+        json.member("bytes", whole(a.run->checkpoint_bytes)).member("model_bytes", whole(a.run->model_bytes));
+    }
+    json.end_object().key("recovery").begin_object();
+    const campaign::Recovery& r = a.setting.recovery;
+    json.member("swap_s", r.swap_s).member("restart_s", r.restart_s).member("initialise_s", r.initialise_s);
+    json.member("load_s", r.load_s).member("watchdog_s", r.watchdog_s).end_object();
+}
+
+void write_worth(JsonWriter& json, const std::vector<FeatureWorth>& worth) {
+    json.key("worth").begin_object();
+    for (const FeatureWorth& one : worth) {
+        json.key(one.feature).begin_object().member_or_null("node_hours", finite(one.node_hours));
+        json.member_or_null("elapsed_s", finite(one.elapsed_s)).end_object();
+    }
+    json.end_object();
+}
+
+void write_curve(JsonWriter& json, const report::CampaignCurve& curve) {
+    json.key("curve").begin_object().member("what", curve.what).key("points").begin_array();
+    for (const report::CampaignPoint& point : curve.points) {
+        json.begin_object().member("value", point.value).member("goodput", point.goodput);
+        json.key("finish_by").begin_object();
+        write_quantiles(json, point.elapsed_s);
+        json.end_object().key("node_hours").begin_object();
+        write_quantiles(json, point.node_hours);
+        json.end_object().end_object();
+    }
+    json.end_array().end_object();
+}
+
+void print_curve(std::ostream& out, const report::CampaignCurve& curve) {
+    std::vector<report::TextRow> rows = {{curve.what, "over after", "90 %", "node hours", "goodput"}};
+    for (const report::CampaignPoint& point : curve.points) {
+        rows.push_back({point.text, span_words(point.elapsed_s.p50), span_words(point.elapsed_s.p90),
+                        count_words(point.node_hours.p50), percent(point.goodput, 2)});
+    }
+    out << "\n" << report::text_table(rows, {0});
 }
 
 void write_dates(JsonWriter& json, const CampaignAnswer& a) {
@@ -109,8 +165,17 @@ void print_sources(std::ostream& out, const CampaignAnswer& a) {
     std::ranges::sort(order, std::greater(), [&](std::size_t i) { return a.result.sources[i].interruptions; });
     for (const std::size_t i : order) {
         out << "                  " << significant(a.result.sources[i].interruptions) << " "
-            << cause_words(a.setting.failures[i]) << ", which cost " << percent(a.result.sources[i].lost_share, 2)
+            << a.setting.failures[i].cause << ", which cost " << percent(a.result.sources[i].lost_share, 2)
             << " of the time\n";
+    }
+}
+
+void print_worth(std::ostream& out, const CampaignAnswer& a) {
+    const char* head = "\n  more without    ";
+    for (const FeatureWorth& one : a.worth) {
+        out << head << one.feature << ": " << count_words(one.node_hours) << " node hours, "
+            << (one.elapsed_s < 0 ? "-" : "") << span_words(std::abs(one.elapsed_s)) << "\n";
+        head = "                  ";
     }
 }
 
@@ -137,10 +202,14 @@ void print_closed_forms(std::ostream& out, const CampaignAnswer& a) {
 void write_campaign(JsonWriter& json, const CampaignAnswer& a) {
     const campaign::Result& r = a.result;
     const campaign::Setting& s = a.setting;
+    if (a.run) {
+        write_run(json, *a.run);
+    }
     json.member("steps", s.steps).member("step_s", s.step_s).member("nodes", s.nodes.count);
     json.member_or_null("spares", s.nodes.spares);
     json.member("checkpoint_every_steps", s.checkpoints.every_steps);
     json.member("checkpoint_interval_s", static_cast<double>(s.checkpoints.every_steps) * s.step_s);
+    write_checkpoint(json, a);
     json.key("finish_by").begin_object();
     write_quantiles(json, r.elapsed_s);
     json.end_object().key("node_hours").begin_object();
@@ -159,6 +228,12 @@ void write_campaign(JsonWriter& json, const CampaignAnswer& a) {
     write_dates(json, a);
     if (a.closed_forms) {
         write_closed_forms(json, *a.closed_forms);
+    }
+    if (a.run) {
+        write_worth(json, a.worth);
+    }
+    if (a.curve) {
+        write_curve(json, *a.curve);
     }
     json.member("samples", r.samples).member("seed", a.seed).key("notes").begin_array();
     for (const std::string& note : a.notes) {
@@ -183,6 +258,10 @@ void print_campaign(std::ostream& out, const CampaignAnswer& a, const std::strin
     const double window_s = campaign::spare_window_s(a.setting);
     out << "  spares needed   " << counted(static_cast<double>(a.result.spares_needed_p99), "node") << " for 99 % of "
         << (window_s > 0 ? "times of " + span_words(window_s) : "campaigns, as no failed node comes back") << "\n";
+    print_worth(out, a);
+    if (a.curve) {
+        print_curve(out, *a.curve);
+    }
     if (a.closed_forms) {
         print_closed_forms(out, a);
     }

@@ -1,4 +1,4 @@
-/// @file Times, dates and causes as people read them.
+/// @file Times and dates as people read them.
 #include "cli/output/campaign/campaign_words.hpp"
 
 #include <array>
@@ -18,10 +18,6 @@ std::string span_words(double seconds) {
 }
 
 std::string count_words(double count) { return std::isfinite(count) ? thousands(count) : "no end"; }
-
-std::string cause_words(const campaign::FailureSource& source) {
-    return source.component == source.cause ? source.cause : source.component + ", " + source.cause;
-}
 
 double day_of(const char* flag, const std::string& date) {
     int year = 0;

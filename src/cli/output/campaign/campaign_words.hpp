@@ -1,8 +1,6 @@
 #pragma once
-/// @file Times, dates and causes of a campaign in words.
+/// @file Times and dates of a campaign in words.
 #include <string>
-
-#include "campaign/setting.hpp"
 
 namespace auspex::cli {
 
@@ -10,8 +8,6 @@ namespace auspex::cli {
 [[nodiscard]] std::string span_words(double seconds);
 /// "22,131", "no end".
 [[nodiscard]] std::string count_words(double count);
-/// "GPU, HBM", or one word where both are the same.
-[[nodiscard]] std::string cause_words(const campaign::FailureSource& source);
 
 /// "2027-01-01" in days since 1970. Throws InputError that names the flag.
 [[nodiscard]] double day_of(const char* flag, const std::string& date);

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <iterator>
 
 #include "base/units.hpp"
 #include "report/campaign/campaign_page.hpp"
@@ -15,6 +17,12 @@ namespace {
 
 constexpr double kDay = 86'400;
 constexpr int kBins = 40;
+
+/// There is a colour fewer than uses of time: maintenance has that of swaps, which are as rare and much shorter.
+int color_of(std::size_t kind) {
+    const bool is_last = kind == static_cast<std::size_t>(campaign::Spent::kMaintenance);
+    return static_cast<int>(is_last ? static_cast<std::size_t>(campaign::Spent::kSwap) : kind);
+}
 
 std::string days(double seconds) { return significant(seconds / kDay) + " d"; }
 
@@ -98,8 +106,8 @@ std::string badput_chart(const CampaignPage& page, double width) {
     std::ranges::sort(kinds, std::greater(), [&](std::size_t i) { return page.result.shares[i]; });
     for (const std::size_t i : kinds) {
         const double share = page.result.shares[i];
-        chart.rows.push_back({words_of(static_cast<campaign::Spent>(i)),
-                              {{0, 100 * share, static_cast<int>(i % 13), percent(share, 2), {}}}});
+        chart.rows.push_back(
+            {words_of(static_cast<campaign::Spent>(i)), {{0, 100 * share, color_of(i), percent(share, 2), {}}}});
     }
     return chart.rows.empty() ? "" : row_bar_chart(chart, width);
 }
@@ -120,7 +128,8 @@ std::string course_chart(const CampaignPage& page, double width) {
             continue;
         }
         const double end = std::max(at(period.end), at(period.begin) + (is_work ? 0 : 0.6));
-        svg.rect({at(period.begin), kTop}, end - at(period.begin), kHeight, "segment l" + std::to_string(kind % 13),
+        svg.rect({at(period.begin), kTop}, end - at(period.begin), kHeight,
+                 "segment l" + std::to_string(color_of(kind)),
                  std::string(words_of(period.spent)) + ", " +
                      format_quantity(campaign::to_seconds(period.end - period.begin), Dimension::kSeconds) +
                      " from day " + significant(campaign::to_seconds(period.begin) / kDay, 4) + " on");
@@ -145,7 +154,8 @@ std::string course_chart(const CampaignPage& page, double width) {
             legend_x = left;
             legend_y += kLegendRow;
         }
-        svg.rect({legend_x, legend_y - kSquare + 1}, kSquare, kSquare, "segment l" + std::to_string(kind % 13), "");
+        svg.rect({legend_x, legend_y - kSquare + 1}, kSquare, kSquare, "segment l" + std::to_string(color_of(kind)),
+                 "");
         svg.text({legend_x + kSquare + 5, legend_y}, name, "tick");
         legend_x += needs;
     }
@@ -171,7 +181,7 @@ std::string interval_chart(const CampaignPage& page, double width) {
     draw_value_axis(svg, frame, y, ticks_y, texts_of(ticks_y, ""), "% beyond the steps");
     const std::vector<double> ticks = decade_ticks(x.low, x.high);
     std::vector<std::string> texts;
-    std::ranges::transform(ticks, std::back_inserter(texts), [](double tick) { return significant(tick); });
+    std::ranges::transform(ticks, std::back_inserter(texts), tick_count);
     draw_bottom_axis(svg, frame, x, ticks, texts, "minutes of steps between checkpoints");
     std::vector<SvgPoint> line;
     for (const campaign::IntervalPoint& point : points) {
@@ -214,7 +224,7 @@ std::string campaign_curve_chart(const CampaignCurve& curve, double width) {
     draw_value_axis(svg, frame, y, ticks_y, texts_y, "node hours");
     std::vector<double> ticks = is_log ? decade_ticks(x.low, x.high) : round_ticks(x.low, x.high, 7);
     keep_inside(ticks, x.low, x.high);
-    std::ranges::transform(ticks, std::back_inserter(texts), [](double tick) { return significant(tick); });
+    std::ranges::transform(ticks, std::back_inserter(texts), tick_count);
     draw_bottom_axis(svg, frame, x, ticks, texts, is_time ? curve.what + ", hours" : curve.what);
     const auto draw = [&](double campaign::Quantiles::*which, const std::string& css) {
         std::vector<SvgPoint> line;

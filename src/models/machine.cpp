@@ -337,18 +337,6 @@ void read_noise(Section in, Noise& noise) {
     noise.network_jitter = in.number("network_jitter", 0, 1);
 }
 
-void read_storage(Section in, Storage& storage) {
-    in.value().allow_only({"write_bandwidth", "read_bandwidth"});
-    storage.write_bytes_per_s = in.byte_rate("write_bandwidth");
-    storage.read_bytes_per_s = in.byte_rate("read_bandwidth");
-}
-
-void read_reliability(Section in, Reliability& reliability) {
-    in.value().allow_only({"node_mtbf", "restart"});
-    reliability.node_mtbf_s = in.quantity("node_mtbf", Dimension::kSeconds, 60, 1e12);
-    reliability.restart_s = in.quantity("restart", Dimension::kSeconds, 0, 1e6);
-}
-
 }  // namespace
 
 Machine load_machine(const JsonDocument& document) {
@@ -368,8 +356,8 @@ Machine load_machine(const JsonDocument& document) {
     read_node(Section(root.at("node"), machine.constants), machine.node, machine.constants);
     read_fabric(Section(root.at("fabric"), machine.constants), machine.fabric);
     read_noise(Section(root.at("noise"), machine.constants), machine.noise);
-    read_storage(Section(root.at("storage"), machine.constants), machine.storage);
-    read_reliability(Section(root.at("reliability"), machine.constants), machine.reliability);
+    machine.storage = read_storage(root.at("storage"), machine.constants);
+    machine.reliability = read_reliability(root.at("reliability"), machine.constants);
     if (const auto host = root.find("host")) {
         machine.cpu = read_cpu_section(*host, machine.fabric.max_nodes, machine.constants);
     }

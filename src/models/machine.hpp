@@ -6,6 +6,7 @@
 #include "base/constant.hpp"
 #include "base/json_forward.hpp"
 #include "models/cpu/cpu_model.hpp"
+#include "models/reliability/reliability.hpp"
 
 namespace auspex::models {
 
@@ -125,15 +126,6 @@ struct Noise {
     double os_events_per_s = 0;  ///< interruptions of one rank
     double os_event_s = 0;       ///< mean length of one
     double network_jitter = 0;   ///< relative standard deviation of one scale-out transfer's time
-};
-
-struct Storage {
-    double write_bytes_per_s = 0, read_bytes_per_s = 0;
-};
-
-struct Reliability {
-    double node_mtbf_s = 0;  ///< mean time between interrupts caused by one node
-    double restart_s = 0;
 };
 
 struct Machine {

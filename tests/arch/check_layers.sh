@@ -15,6 +15,7 @@ BEGIN {
     # What each group of rooms may include beside itself. ARCHITECTURE.md draws it.
     may["base"] = ""
     may["models"] = "base"
+    may["campaign"] = "base models"
     may["interop"] = "base models"
     may["schedule"] = "base models"
     may["sim/network"] = "base models schedule"
@@ -28,21 +29,21 @@ BEGIN {
     may["compare/fit"] = "base models schedule sim/network sim/cpu"
     may["compare/evaluate"] = "base models schedule"
     may["compare/kineto"] = "base models schedule sim/network sim/engine sim/predict"
-    may["report"] = "base models schedule sim/network sim/orders sim/predict sim/search compare/fit compare/evaluate compare/kineto"
+    may["report"] = "base models campaign schedule sim/network sim/orders sim/predict sim/search compare/fit compare/evaluate compare/kineto"
     may["explore"] = "base models interop schedule sim/network sim/predict report"
     may["launch"] = "base models interop schedule exec"
     may["workflows"] = "base models interop schedule sim/network sim/graph sim/predict exec microbench compare/fit compare/evaluate compare/kineto report launch"
-    may["cli"] = may["workflows"] " sim/orders sim/search explore workflows"
+    may["cli"] = may["workflows"] " campaign sim/orders sim/search explore workflows"
     may["python"] = "base launch cli"
     # Rooms within a group: each includes those in front of it only.
-    n = split("base base/statistics models/cpu models/transport models/jobs models interop interop/measurements interop/megatron interop/optimus " \
+    n = split("base base/statistics models/cpu models/transport models/jobs models campaign interop interop/measurements interop/megatron interop/optimus " \
               "interop/torchtitan interop/deepspeed interop/frameworks schedule schedule/orders schedule/program schedule/inspection schedule/bindings schedule/rounds " \
               "schedule/kernel_calls schedule/memory sim/network/sharing sim/network/node sim/network/fabric " \
               "sim/network/collective sim/network/use sim/engine sim/orders sim/graph sim/cpu sim/predict sim/search/space sim/search/bounds sim/search/state sim/search sim/search/shared sim/search/answers sim/search/advice exec/kernels exec/data exec/system " \
               "exec/transport exec/blend exec/state exec/operations exec/checkpoint exec/run exec/mpi microbench " \
               "compare/fit/cost_models compare/fit compare/evaluate compare/evaluate/runs " \
               "compare/kineto/trace compare/kineto/match compare/kineto/account compare/kineto/explain compare/kineto report/parts report/timeline report/traces report/run report/calibration report/comparison " \
-              "report/fabric report/orders report/training report/validation report/scaling report/memory report/plans report/prediction report/difference explore explore/server launch launch/train workflows/calibrate workflows/compare " \
+              "report/fabric report/orders report/training report/validation report/scaling report/memory report/plans report/prediction report/difference report/campaign explore explore/server launch launch/train workflows/calibrate workflows/compare " \
               "workflows/verify workflows/chakra workflows/difference workflows/validate workflows/blend cli/terminal cli/flags cli/output cli/plans cli/blends cli/worker cli/commands cli python", order, " ")
     for (i = 1; i <= n; i++) {
         level[order[i]] = i
@@ -67,8 +68,8 @@ BEGIN {
     home["boost/graph/"] = "schedule/program sim/network/node sim/network/fabric"
     home["boost/property_map/"] = home["boost/graph/"]
     home["boost/program_options"] = "cli/flags"
-    home["oneapi/tbb"] = "sim/predict sim/search sim/search/answers sim/search/advice explore cli/commands workflows/validate tests"
-    home["tbb/"] = "sim/predict sim/search sim/search/answers sim/search/advice explore cli/commands workflows/validate tests"
+    home["oneapi/tbb"] = "campaign sim/predict sim/search sim/search/answers sim/search/advice explore cli/commands workflows/validate tests"
+    home["tbb/"] = "campaign sim/predict sim/search sim/search/answers sim/search/advice explore cli/commands workflows/validate tests"
     home["pybind11/"] = "python bench"
     home["benchmark/"] = "bench"
     home["gtest/"] = "tests"

@@ -91,6 +91,8 @@ make_pages() {
         "$1" plan $small 24 --global-batch 96 --out "$scratch/plan" &&
             "$1" memory $job 384 --out "$scratch/memory" &&
             "$1" predict $job 3072 --out "$scratch/predict" &&
+            "$1" campaign $job 3072 --tokens 1T --walltime 24h --queue-wait 12h --spares 4 --samples 200 --vary interval=2min:2h:6 \
+                --out "$scratch/campaign" &&
             "$1" scale $job 384,768,1536 --out "$scratch/scale" &&
             "$1" ablate $small 3072 --out "$scratch/ablate" &&
             "$1" place $job 3072 --placements contiguous,random --out "$scratch/place" &&

@@ -245,6 +245,26 @@ TEST(Machine, setting_a_value_on_the_command_line_replaces_it_and_its_provenance
     }
 }
 
+TEST(Machine, parts_that_fail_are_read_by_name) {
+    const Machine dgx = load_machine(open_machine("dgx-h100"));
+    double rate = 0;  // of a node, in interruptions an hour
+    for (const FailingPart& part : dgx.reliability.parts) {
+        rate += 3600 / part.mtbf_s * (part.unit == FailureUnit::kTile ? dgx.node.tiles : 1);
+    }
+    EXPECT_NEAR(rate, 419 / (54 * 24.0 * 2048), 1e-3 * rate);
+    const Machine aurora = load_machine(open_machine("aurora"));
+    ASSERT_EQ(aurora.reliability.parts.size(), 3U);
+    EXPECT_EQ(aurora.reliability.parts.front().name, "hang");
+    EXPECT_DOUBLE_EQ(aurora.reliability.parts.front().silent, 1);
+    EXPECT_DOUBLE_EQ(aurora.storage.stall_share, 0.25);
+    EXPECT_TRUE(load_machine(open_machine("dgx-a100")).reliability.parts.empty());
+    expect_refused("aurora", "reliability.components.node.per", "rack", "switch");
+    expect_refused("aurora", "reliability.components.node.colour", "1", "colour");
+    expect_refused("aurora", "reliability.components.hang.soft", "0.5", "1 together");
+    expect_refused("aurora", "reliability.components.node.nodes", "-1", "$.reliability.components.node.nodes");
+    expect_refused("aurora", "storage.stall_share", "2", "$.storage.stall_share");
+}
+
 TEST(Machine, every_constant_is_refused_when_negative_or_in_another_unit) {
     for (const std::string name : {"aurora", "dgx-a100", "dgx-h100"}) {
         const JsonDocument document = open_machine(name);

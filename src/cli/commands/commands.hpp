@@ -22,6 +22,7 @@ void run_data_export_megatron(const Options& options);
 void run_data_prepare(const Options& options);
 void run_data_show(const Options& options);
 void run_calibrate(const Options& options);
+void run_campaign(const Options& options);
 void run_collective(const Options& options);
 /// Of `auspex collective --against`.
 void run_collective_against(const Options& options);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "cli/flags/campaign_flags.hpp"
 #include "cli/flags/schedule_flags.hpp"
 #include "cli/flags/trace_flags.hpp"
 #include "exec/data/prepare.hpp"
@@ -318,6 +319,7 @@ FlagText text_of(Flag flag) {
         default:
             return is_trace_flag(flag)       ? trace_flag_text(flag)
                    : is_schedule_flag(flag)  ? schedule_flag_text(flag)
+                   : is_campaign_flag(flag)  ? campaign_flag_text(flag)
                    : is_calibrate_flag(flag) ? calibrate_flag_text(flag)
                                              : train_flag_text(flag);
     }

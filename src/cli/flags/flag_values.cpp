@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "cli/flags/campaign_flags.hpp"
 #include "cli/flags/flag_numbers.hpp"
 #include "cli/flags/flag_texts.hpp"
 #include "cli/flags/schedule_flags.hpp"
@@ -265,6 +266,7 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
         default:
             (is_trace_flag(flag)       ? store_trace_flag
              : is_schedule_flag(flag)  ? store_schedule_flag
+             : is_campaign_flag(flag)  ? store_campaign_flag
              : is_calibrate_flag(flag) ? store_calibrate_flag
                                        : store_train_flag)(options, flag, text());
     }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/flags/campaign_options.hpp"
 #include "models/plan.hpp"
 
 namespace auspex::cli {
@@ -151,6 +152,34 @@ enum class Flag {
     kInFlight,
     kKeptForWeights,
     kSvg,
+    kBare,
+    kStepTime,
+    kCampaignSteps,
+    kMtbf,
+    kFailures,
+    kMachines,
+    kDailyFailure,
+    kStall,
+    kWrite,
+    kRestart,
+    kIntervalOfCheckpoints,
+    kDetection,
+    kSilent,
+    kSoft,
+    kWatchdog,
+    kSwap,
+    kSpares,
+    kReplenish,
+    kWalltime,
+    kQueueWait,
+    kMaintenance,
+    kLemons,
+    kSlowNodes,
+    kCampaignSamples,
+    kFinishBy,
+    kStart,
+    kWithout,
+    kCampaignVary,
     kPort,
     kOpen,
     kCsv,
@@ -344,6 +373,7 @@ struct Options {
     ValidateFlags validate;
     ScheduleFlags schedule;
     TraceFlags traces;
+    CampaignFlags campaign;
     bool json = false;
     std::ostream* answers = nullptr;     ///< where --json goes, for callers of answer_of; null: standard output
     std::vector<std::string> arguments;  ///< behind the command's name, as they were given

@@ -7,8 +7,10 @@
 
 from ._call import Count, Input, Overrides
 from ._core import __version__
+from .campaigns import Campaign
 from .commands import (
     ablate,
+    campaign,
     collective,
     collective_sweep,
     describe,
@@ -40,6 +42,7 @@ __all__ = [
     "__version__",
     "Ablation",
     "AuspexError",
+    "Campaign",
     "Collective",
     "CollectiveSweep",
     "Count",
@@ -66,6 +69,7 @@ __all__ = [
     "Scaling",
     "Scenario",
     "ablate",
+    "campaign",
     "collective",
     "collective_sweep",
     "describe",

@@ -15,6 +15,7 @@ from typing import Any
 
 from . import _core
 from ._call import Count, Input, Overrides, Path_, answer_to
+from .campaigns import Campaign
 from .errors import InputError
 from .exchange import Emission, Imported, Listing, PipelineSchedule, Program, Scenario
 from .network import Collective, CollectiveSweep, Fabric
@@ -365,6 +366,58 @@ def schedule(
 
 def _seconds(value: Count) -> str:
     return value if isinstance(value, str) else f"{value!r} s"
+
+
+def campaign(
+    machine: Input | None = None,
+    stack: Input | None = None,
+    workload: Input | None = None,
+    plan: Input | None = None,
+    *,
+    tiles: int | None = None,
+    nodes: int | None = None,
+    global_batch: int | None = None,
+    scenario: Path_ | None = None,
+    set: Overrides | None = None,
+    tokens: Count | None = None,
+    sensitivity: bool = True,
+    bare: bool = False,
+    step: Count | None = None,
+    steps: Count | None = None,
+    mtbf: Count | None = None,
+    failures: str | None = None,
+    stall: Count | None = None,
+    write: Count | None = None,
+    restart: Count | None = None,
+    checkpoint_every: Count | None = None,
+    detect: Count | None = None,
+    silent: float | None = None,
+    soft: float | None = None,
+    watchdog: Count | None = None,
+    machines: int | None = None,
+    daily_failure: float | None = None,
+    spares: int | None = None,
+    replenish: Count | None = None,
+    swap: Count | None = None,
+    lemons: str | None = None,
+    slow_nodes: str | None = None,
+    walltime: Count | None = None,
+    queue_wait: Count | None = None,
+    maintenance: str | None = None,
+    without: Sequence[str] | str | None = None,
+    samples: int | None = None,
+    seed: int | None = None,
+    deadline: Count | None = None,
+    start: str | None = None,
+    vary: str | None = None,
+    out: Path_ | None = None,
+) -> Campaign:
+    """Play whole training runs, from failure to failure. Times are texts, "8.2s", or seconds."""
+    given = dict(locals())
+    times = ("step", "mtbf", "stall", "write", "restart", "detect", "watchdog", "replenish", "swap", "walltime", "queue_wait", "deadline")
+    for name in times:
+        given[name] = given[name] and _seconds(given[name])
+    return Campaign._of(answer_to("campaign", given))
 
 
 def emit(

@@ -52,6 +52,31 @@ std::vector<Command> prediction_commands() {
          {{Flag::kAdvice,
            "of the largest size list at most N changes that would help (default 3); 0: look for none; not with "
            "--no-sensitivity, unless it is given"}}},
+        {"campaign",
+         "play whole training runs, from failure to failure: when they are over, node hours, what time went to",
+         "auspex campaign --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b --tiles "
+         "12288 "
+         "--tokens 4T --walltime 24h --queue-wait 12h --spares 10\n"
+         "  auspex campaign --bare --step 8.2s --steps 100000 --mtbf 3.09h --stall 30s --restart 5min "
+         "--checkpoint-every "
+         "13.5min --machines 1024 --daily-failure 0.0012 --replenish 1d",
+         {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan},
+         {Flag::kTiles,     Flag::kNodes,         Flag::kJobBatch,      Flag::kScenario,
+          Flag::kSet,       Flag::kTokens,        Flag::kNoSensitivity, Flag::kBare,
+          Flag::kStepTime,  Flag::kCampaignSteps, Flag::kMtbf,          Flag::kFailures,
+          Flag::kStall,     Flag::kWrite,         Flag::kRestart,       Flag::kIntervalOfCheckpoints,
+          Flag::kDetection, Flag::kSilent,        Flag::kSoft,          Flag::kWatchdog,
+          Flag::kMachines,  Flag::kDailyFailure,  Flag::kSpares,        Flag::kReplenish,
+          Flag::kSwap,      Flag::kLemons,        Flag::kSlowNodes,     Flag::kWalltime,
+          Flag::kQueueWait, Flag::kMaintenance,   Flag::kWithout,       Flag::kCampaignSamples,
+          Flag::kSeed,      Flag::kFinishBy,      Flag::kStart,         Flag::kCampaignVary,
+          Flag::kOut,       Flag::kJson},
+         run_campaign,
+         {{Flag::kSeed, "number of the draws (default 1): the same one gives the same answer"},
+          {Flag::kOut, "write a page there, with all numbers: index.html, campaign.json, samples.csv"},
+          {Flag::kTokens, "length of the training run, such as 1T; or --steps"},
+          {Flag::kNoSensitivity, "play every sample with the predicted step, without its interval"}},
+         Flag::kBare},
         {"memory",
          "what fills a tile's memory, stage by stage and label by label, and how it comes and goes over the step",
          "auspex memory --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b --tiles 3072 "

@@ -1,0 +1,141 @@
+/// @file Flags that a bare and a predicted campaign share.
+#include "cli/commands/campaign/campaign_case.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "base/error.hpp"
+#include "base/input_text.hpp"
+#include "base/number_text.hpp"
+#include "base/units.hpp"
+
+namespace auspex::cli {
+namespace {
+
+std::string time_text(double seconds) { return format_quantity(seconds, Dimension::kSeconds); }
+
+std::vector<double> read_trace(const std::string& file) {
+    std::istringstream lines(read_input_file(file, "a file of times"));
+    std::vector<double> times_s;
+    int number = 0;
+    for (std::string line; std::getline(lines, line);) {
+        ++number;
+        if (line.empty() || line.front() == '#') {
+            continue;
+        }
+        const std::string where = file + ": line " + std::to_string(number);
+        times_s.push_back(parse_quantity(line, Dimension::kSeconds, where, "3.09 h"));
+        if (times_s.back() < (times_s.size() > 1 ? times_s[times_s.size() - 2] : 0)) {
+            throw InputError(where, "found \"" + line + "\"; expected no less than the time before it");
+        }
+    }
+    if (times_s.empty()) {
+        throw InputError("--failures", "found no time in " + file + "; expected one on each line, such as 3.09h");
+    }
+    return times_s;
+}
+
+/// What the job needs of a block before it has done anything that stays.
+double least_block_s(const campaign::Setting& s) {
+    const campaign::Recovery& r = s.recovery;
+    return r.restart_s + r.initialise_s + r.load_s + s.step_s + s.checkpoints.stall_s + s.checkpoints.write_s;
+}
+
+}  // namespace
+
+void check_that_it_can_end(const CampaignFlags& flags, const campaign::Setting& s) {
+    constexpr double kLongest_s = 100 * 365.25 * 86'400;
+    if (static_cast<double>(s.steps) * s.step_s > kLongest_s) {
+        throw InputError("--steps", "found " + thousands(static_cast<double>(s.steps)) + " steps of " +
+                                        time_text(s.step_s) + "; expected at most 100 years of them");
+    }
+    const bool has_blocks = s.blocks.walltime_s > 0 || s.blocks.queue_wait_s > 0;
+    if (s.nodes.spares && s.nodes.replenish_s <= 0 && !has_blocks) {
+        throw InputError("--spares", "found " + std::to_string(*s.nodes.spares) +
+                                         " without --replenish, --walltime and --queue-wait; expected one of them, for "
+                                         "a run that has used its spares waits for more");
+    }
+    const bool hangs =
+        std::ranges::any_of(s.failures, [](const campaign::FailureSource& source) { return source.hang_share > 0; });
+    if (hangs && s.recovery.watchdog_s <= 0 && s.blocks.walltime_s <= 0) {
+        throw InputError("--watchdog",
+                         "found 0 s without --walltime; expected either, for else nothing ends a silent hang");
+    }
+    if (s.blocks.walltime_s > 0 && s.blocks.walltime_s < least_block_s(s)) {
+        throw InputError("--walltime", "found " + time_text(s.blocks.walltime_s) + "; expected at least " +
+                                           time_text(least_block_s(s)) + ": a start, a step and a checkpoint");
+    }
+    const double free_s = s.blocks.maintenance_every_s - s.blocks.maintenance_s;
+    if (flags.maintenance_s > 0 && free_s < least_block_s(s)) {
+        throw InputError("--maintenance", "found " + time_text(free_s) + " between two; expected at least " +
+                                              time_text(least_block_s(s)) + ": a start, a step and a checkpoint");
+    }
+}
+
+campaign::FailureSource source_of(const CampaignFlags& flags, const std::string& component, double mean_s) {
+    campaign::FailureSource source;
+    source.component = source.cause = component;
+    source.mean_s = mean_s;
+    source.detection_s = flags.detection_s.value_or(0);
+    if (!flags.trace.empty()) {
+        source.spacing = campaign::Spacing::kTrace;
+        source.times_s = read_trace(flags.trace);
+    } else if (flags.weibull_shape > 0) {
+        source.spacing = campaign::Spacing::kWeibull;
+        source.shape = flags.weibull_shape;
+    }
+    return source;
+}
+
+bool is_without(const CampaignFlags& flags, const char* feature) {
+    return std::ranges::find(flags.without, feature) != flags.without.end();
+}
+
+void check_without(const CampaignFlags& flags, const std::vector<std::string>& features) {
+    std::string expected;
+    for (const std::string& feature : features) {
+        expected += (expected.empty() ? "" : ", ") + feature;
+    }
+    for (const std::string& word : flags.without) {
+        if (std::ranges::find(features, word) == features.end()) {
+            throw InputError("--without", "found \"" + word + "\"; expected of " + expected);
+        }
+    }
+    if (is_without(flags, "buffer") && flags.spares.value_or(0) > 0) {
+        throw InputError("--without", "found buffer with --spares; expected one of them");
+    }
+}
+
+void apply_campaign_flags(const CampaignFlags& flags, CampaignCase& to) {
+    campaign::Setting& s = to.setting;
+    if (flags.silent_share + flags.soft_share > 1) {
+        throw InputError("--soft", "found " + significant(flags.soft_share) + " with --silent " +
+                                       significant(flags.silent_share) + "; expected at most 1 together");
+    }
+    for (campaign::FailureSource& source : s.failures) {
+        source.hang_share = std::max(source.hang_share, flags.silent_share);
+        source.soft_share = std::max(source.soft_share, flags.soft_share);
+    }
+    s.recovery.watchdog_s = flags.watchdog_s.value_or(s.recovery.watchdog_s);
+    s.nodes.spares = flags.spares ? flags.spares : s.nodes.spares;
+    s.nodes.replenish_s = flags.replenish_s;
+    s.nodes.lemon_share = flags.lemon_share;
+    s.nodes.lemon_factor = flags.lemon_factor;
+    s.blocks.walltime_s = flags.walltime_s;
+    s.blocks.queue_wait_s = flags.queue_wait_s.value_or(0);
+    s.blocks.maintenance_every_s = s.blocks.first_maintenance_s = flags.maintenance_every_s;
+    s.blocks.maintenance_s = flags.maintenance_s;
+    s.slow = {flags.slow_every_s, flags.slow_factor, flags.slow_s};
+    s.starts_cold = s.starts_cold || flags.walltime_s > 0;
+    if (flags.checkpoint_every && (flags.checkpoint_every->steps > 0 || flags.checkpoint_every->seconds > 0)) {
+        const double wanted_s = flags.checkpoint_every->seconds;
+        const double steps =
+            wanted_s > 0 ? std::round(wanted_s / s.step_s) : static_cast<double>(flags.checkpoint_every->steps);
+        s.checkpoints.every_steps = static_cast<std::int64_t>(std::clamp(steps, 1.0, static_cast<double>(s.steps)));
+        to.is_auto = false;
+    }
+    check_that_it_can_end(flags, s);
+}
+
+}  // namespace auspex::cli

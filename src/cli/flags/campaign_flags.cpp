@@ -1,0 +1,236 @@
+/// @file Texts and values of the flags of auspex campaign.
+#include "cli/flags/campaign_flags.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "cli/flags/flag_numbers.hpp"
+
+namespace auspex::cli {
+namespace {
+
+constexpr std::int64_t kMostSteps = 1'000'000'000;
+constexpr int kMostMachines = 10'000'000, kMostSamples = 1'000'000;
+/// No campaign is played for longer than the clock has.
+constexpr double kLongest_s = 100 * 365.25 * 86'400;
+
+double parse_time(const char* flag, const std::string& text, const char* example, bool may_be_zero = true) {
+    const std::string written = std::string("--") + flag;
+    const double seconds = parse_quantity(text, Dimension::kSeconds, written, example);
+    if (!(seconds >= 0 && seconds <= kLongest_s && (may_be_zero || seconds >= 1e-9))) {
+        throw InputError(written, "found \"" + text + "\"; expected a time from " + (may_be_zero ? "0 s" : "1 ns") +
+                                      " to 100 years, such as \"" + example + "\"");
+    }
+    return seconds;
+}
+
+double parse_share(const char* flag, const std::string& text) {
+    return parse_number(flag, text, 0.0, 1.0, "a number from 0 to 1");
+}
+
+/// Parts of "A:B:C", as many as `form` has before its comma.
+std::vector<std::string> parse_parts(const char* flag, const std::string& text, const std::string& form) {
+    std::vector<std::string> parts;
+    std::istringstream stream(text + ":");
+    for (std::string part; std::getline(stream, part, ':');) {
+        parts.push_back(part);
+    }
+    if (static_cast<std::ptrdiff_t>(parts.size()) !=
+        std::count(form.begin(), form.begin() + static_cast<std::ptrdiff_t>(form.find(',')), ':') + 1) {
+        throw InputError(std::string("--") + flag, "found \"" + text + "\"; expected " + form);
+    }
+    return parts;
+}
+
+CheckpointEvery parse_every(const std::string& text) {
+    CheckpointEvery every;
+    if (text == "auto") {
+        return every;
+    }
+    if (reads_as(text, every.steps)) {
+        if (every.steps < 1) {
+            throw InputError("--checkpoint-every", "found \"" + text + "\"; expected a step at least");
+        }
+        return every;
+    }
+    if (text.empty() || text.find_first_of("0123456789") == std::string::npos) {
+        throw InputError("--checkpoint-every",
+                         "found \"" + text + "\"; expected a time, such as \"13.5 min\", steps, such as 100, or auto");
+    }
+    every.seconds = parse_time("checkpoint-every", text, "13.5 min", false);
+    return every;
+}
+
+void store_failures(CampaignFlags& to, const std::string& text) {
+    constexpr double kLeastShape = 0.1, kMostShape = 10;
+    if (text == "exponential") {
+        return;
+    }
+    if (text.starts_with("weibull:")) {
+        to.weibull_shape = parse_number("failures", text.substr(8), kLeastShape, kMostShape,
+                                        "weibull:SHAPE with a shape from 0.1 to 10");
+    } else if (text.starts_with("trace:") && text.size() > 6) {
+        to.trace = text.substr(6);
+    } else {
+        throw InputError("--failures", "found \"" + text + "\"; expected exponential, weibull:SHAPE or trace:FILE");
+    }
+}
+
+void store_maintenance(CampaignFlags& to, const std::string& text) {
+    const std::vector<std::string> parts = parse_parts("maintenance", text, "EVERY:LENGTH, such as 7d:12h");
+    to.maintenance_every_s = parse_time("maintenance", parts[0], "7 d", false);
+    to.maintenance_s = parse_time("maintenance", parts[1], "12 h", false);
+    if (to.maintenance_s >= to.maintenance_every_s) {
+        throw InputError("--maintenance",
+                         "found \"" + text + "\"; expected a length below the time from one to the next");
+    }
+}
+
+void store_lemons(CampaignFlags& to, const std::string& text) {
+    const std::vector<std::string> parts = parse_parts("lemons", text, "SHARE:FACTOR, such as 0.02:10");
+    to.lemon_share = parse_share("lemons", parts[0]);
+    to.lemon_factor = parse_number("lemons", parts[1], 1.0, 1e6, "SHARE:FACTOR with a factor from 1 to 1e6");
+}
+
+void store_slow_nodes(CampaignFlags& to, const std::string& text) {
+    const std::vector<std::string> parts = parse_parts("slow-nodes", text, "EVERY:FACTOR:LENGTH, such as 3d:1.3:6h");
+    to.slow_every_s = parse_time("slow-nodes", parts[0], "3 d", false);
+    to.slow_factor =
+        parse_number("slow-nodes", parts[1], 1.0, 1000.0, "EVERY:FACTOR:LENGTH with a factor from 1 to 1000");
+    to.slow_s = parse_time("slow-nodes", parts[2], "6 h", false);
+}
+
+std::int64_t parse_steps(const std::string& text) {
+    const double steps = parse_quantity(text, Dimension::kCount, "--steps", "100000");
+    if (!(steps >= 1 && steps <= static_cast<double>(kMostSteps)) ||
+        steps != static_cast<double>(static_cast<std::int64_t>(steps))) {
+        throw InputError("--steps", "found \"" + text + "\"; expected a whole number from 1 to 1e9");
+    }
+    return static_cast<std::int64_t>(steps);
+}
+
+std::vector<std::string> parse_words(const std::string& text) {
+    std::vector<std::string> words;
+    std::istringstream stream(text + ",");
+    for (std::string word; std::getline(stream, word, ',');) {
+        words.push_back(word);
+    }
+    return words;
+}
+
+}  // namespace
+
+bool is_campaign_flag(Flag flag) { return flag >= Flag::kBare && flag <= Flag::kCampaignVary; }
+
+FlagText campaign_flag_text(Flag flag) {
+    switch (flag) {
+        case Flag::kBare:
+            return {"bare", nullptr, "without machine, stack, workload and plan: times and rates are given"};
+        case Flag::kStepTime: return {"step", "TIME", "with --bare: what a step takes, such as 8.2s"};
+        case Flag::kCampaignSteps: return {"steps", "N", "steps of the run, such as 100000 or 100k"};
+        case Flag::kMtbf: return {"mtbf", "TIME", "mean time between interruptions of the whole job, such as 3.09h"};
+        case Flag::kFailures:
+            return {
+                "failures", "WORD",
+                "times between interruptions: exponential (default), weibull:SHAPE, or trace:FILE with a time on each "
+                "line, counted while the job runs"};
+        case Flag::kMachines:
+            return {"machines", "N", "with --bare: machines (nodes) of the job, spares not counted (default 1)"};
+        case Flag::kDailyFailure:
+            return {"daily-failure", "SHARE",
+                    "of machines that fail in a day: so many of the interruptions take a machine; without it all do"};
+        case Flag::kStall: return {"stall", "TIME", "what a checkpoint holds the steps up for"};
+        case Flag::kWrite:
+            return {"write", "TIME",
+                    "until a checkpoint is written, beside the steps that follow its stall; it counts from then on "
+                    "(default: 0 s, the stall is all of it)"};
+        case Flag::kRestart: return {"restart", "TIME", "from an interruption to the first step after it"};
+        case Flag::kIntervalOfCheckpoints:
+            return {"checkpoint-every", "TIME|N|auto",
+                    "a time, such as 13.5min; a number of steps; auto (default): what makes the run shortest"};
+        case Flag::kDetection: return {"detect", "TIME", "from a failure to the begin of the restart (default 0 s)"};
+        case Flag::kSilent:
+            return {"silent", "SHARE", "of interruptions that are hangs, which only the watchdog finds (default 0)"};
+        case Flag::kSoft:
+            return {"soft", "SHARE", "of interruptions that are NaN, found at the end of the step (default 0)"};
+        case Flag::kWatchdog:
+            return {"watchdog", "TIME", "a silent hang lasts so long (default 30 min); 0s: until the walltime"};
+        case Flag::kSwap:
+            return {"swap", "TIME", "a failed machine against a spare one, before the restart (default 0 s)"};
+        case Flag::kSpares:
+            return {"spares", "N",
+                    "machines held beside those of the job; without it there is always another one, at no cost"};
+        case Flag::kReplenish:
+            return {"replenish", "TIME",
+                    "until a failed machine is back, such as 1d; without it not before the next block"};
+        case Flag::kWalltime:
+            return {"walltime", "TIME", "length of a block in the batch system, such as 12h; without it none ends"};
+        case Flag::kQueueWait: return {"queue-wait", "TIME", "in the queue, before each block but the first"};
+        case Flag::kMaintenance:
+            return {"maintenance", "EVERY:LENGTH", "of the machine, such as 7d:12h; the first after EVERY"};
+        case Flag::kLemons:
+            return {"lemons", "SHARE:FACTOR", "a share of machines fails so many times as often, such as 0.02:10"};
+        case Flag::kSlowNodes:
+            return {"slow-nodes", "EVERY:FACTOR:LENGTH",
+                    "so often a machine makes steps so much longer, for so long, such as 3d:1.3:6h"};
+        case Flag::kCampaignSamples: return {"samples", "N", "campaigns to play (default 1000)"};
+        case Flag::kFinishBy:
+            return {"deadline", "TIME|DATE",
+                    "adds the share of campaigns that are over by then: 60d, or 2027-03-01 with --start"};
+        case Flag::kStart: return {"start", "DATE", "day on which the campaign begins, such as 2027-01-01: adds dates"};
+        case Flag::kWithout:
+            return {"without", "WORD,...",
+                    "leave out dual (two checkpoints in turn), async (writes beside steps), final-save (before a block "
+                    "ends), scattered (each replica writes a part), persistent (copies of the model that stay), buffer "
+                    "(spare nodes); with --bare only the first three"};
+        case Flag::kCampaignVary:
+            return {"vary", "WORD=FROM:TO:N",
+                    "N campaigns that differ in one number: interval=2min:2h:10, spares=0:20:11, walltime=6h:24h:4 or, "
+                    "not with --bare, nodes=256:2048:4"};
+        default: check_failed("flag", "unknown flag", __FILE__, __LINE__);
+    }
+}
+
+void store_campaign_flag(Options& options, Flag flag, const std::string& text) {
+    CampaignFlags& to = options.campaign;
+    const auto time = [&](const char* example, bool may_be_zero = true) {
+        return parse_time(campaign_flag_text(flag).name, text, example, may_be_zero);
+    };
+    switch (flag) {
+        case Flag::kBare: to.bare = true; break;
+        case Flag::kStepTime: to.step_s = time("8.2 s", false); break;
+        case Flag::kCampaignSteps: to.steps = parse_steps(text); break;
+        case Flag::kMtbf: to.mtbf_s = time("3.09 h", false); break;
+        case Flag::kFailures: store_failures(to, text); break;
+        case Flag::kMachines: to.machines = parse_whole("machines", text, 1, kMostMachines); break;
+        case Flag::kDailyFailure:
+            to.daily_failure = parse_number("daily-failure", text, 0.0, 0.999, "a number from 0 to 0.999");
+            break;
+        case Flag::kStall: to.stall_s = time("30 s"); break;
+        case Flag::kWrite: to.write_s = time("2 min"); break;
+        case Flag::kRestart: to.restart_s = time("5 min"); break;
+        case Flag::kIntervalOfCheckpoints: to.checkpoint_every = parse_every(text); break;
+        case Flag::kDetection: to.detection_s = time("30 s"); break;
+        case Flag::kSilent: to.silent_share = parse_share("silent", text); break;
+        case Flag::kSoft: to.soft_share = parse_share("soft", text); break;
+        case Flag::kWatchdog: to.watchdog_s = time("30 min"); break;
+        case Flag::kSwap: to.swap_s = time("1 min"); break;
+        case Flag::kSpares: to.spares = parse_whole("spares", text, 0, kMostMachines); break;
+        case Flag::kReplenish: to.replenish_s = time("1 d", false); break;
+        case Flag::kWalltime: to.walltime_s = time("12 h", false); break;
+        case Flag::kQueueWait: to.queue_wait_s = time("6 h"); break;
+        case Flag::kMaintenance: store_maintenance(to, text); break;
+        case Flag::kLemons: store_lemons(to, text); break;
+        case Flag::kSlowNodes: store_slow_nodes(to, text); break;
+        case Flag::kCampaignSamples: to.samples = parse_whole("samples", text, 1, kMostSamples); break;
+        case Flag::kFinishBy: to.deadline = text; break;
+        case Flag::kStart: to.start = text; break;
+        case Flag::kWithout: to.without = parse_words(text); break;
+        case Flag::kCampaignVary: to.vary = text; break;
+        default: check_failed("flag", "unknown flag", __FILE__, __LINE__);
+    }
+}
+
+}  // namespace auspex::cli

@@ -1,0 +1,150 @@
+/// @file The page of a campaign.
+#include "report/campaign/campaign_page.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/units.hpp"
+#include "campaign/player.hpp"
+#include "report/parts/page.hpp"
+#include "report/parts/text.hpp"
+
+namespace auspex::report {
+namespace {
+
+std::string span(double seconds) {
+    return std::isfinite(seconds) ? format_quantity(seconds, Dimension::kSeconds) : "never";
+}
+
+std::string hours(double node_hours) { return std::isfinite(node_hours) ? thousands(node_hours) : "no end"; }
+
+/// A cell that sorts by a value, which may be infinite.
+Cell sorted_by(std::string text, double value) {
+    constexpr double kLast = 1e300;
+    return number_of(std::move(text), std::isfinite(value) ? value : kLast);
+}
+
+std::size_t largest_badput(const campaign::Result& result) {
+    return static_cast<std::size_t>(std::max_element(result.shares.begin() + 1, result.shares.end()) -
+                                    result.shares.begin());
+}
+
+std::string sources_table(const CampaignPage& page) {
+    TableRows rows{{{"cause"}, {"mean time between two"}, {"of a campaign", "n"}, {"cost, of all time", "n"}}};
+    for (std::size_t i = 0; i < page.setting.failures.size(); ++i) {
+        const campaign::FailureSource& source = page.setting.failures[i];
+        const campaign::SourceResult& result = page.result.sources[i];
+        rows.push_back({{source.cause},
+                        sorted_by(source.mean_s > 0 ? span(source.mean_s) : "as given", source.mean_s),
+                        sorted_by(significant(result.interruptions), result.interruptions),
+                        sorted_by(percent(result.lost_share, 2), result.lost_share)});
+    }
+    return rows.size() > 1 ? html_table(rows, "What interrupts, in the mean over all samples.") : "";
+}
+
+std::string curve_table(const CampaignCurve& curve) {
+    TableRows rows{
+        {{curve.what}, {"over after (median)", "n"}, {"90 %", "n"}, {"node hours (median)", "n"}, {"goodput", "n"}}};
+    for (const CampaignPoint& point : curve.points) {
+        rows.push_back({sorted_by(point.text, point.value), sorted_by(span(point.elapsed_s.p50), point.elapsed_s.p50),
+                        sorted_by(span(point.elapsed_s.p90), point.elapsed_s.p90),
+                        sorted_by(hours(point.node_hours.p50), point.node_hours.p50),
+                        sorted_by(percent(point.goodput, 2), point.goodput)});
+    }
+    return html_table(rows, "");
+}
+
+std::string forms_section(const CampaignPage& page) {
+    if (!page.closed_forms) {
+        return "";
+    }
+    const campaign::Agreement& forms = *page.closed_forms;
+    std::string out =
+        html_paragraph("Interval: Young " + span(forms.young_s) + ", Daly " + span(forms.daly_s) + ", exact " +
+                       span(forms.exact_s) + ". Finish: " + span(forms.expected_elapsed_s) + " expected, " +
+                       span(forms.played_elapsed_s) + " ± " + span(forms.error_s) + " played: " +
+                       (forms.agrees ? "they agree." : "they differ, for the closed form does not have:"));
+    return out + (forms.broken.empty() ? "" : html_list(forms.broken));
+}
+
+FirstScreen first_screen(const CampaignPage& page, const std::string& source) {
+    const campaign::Result& r = page.result;
+    FirstScreen first;
+    first.title = "Campaign: " + page.subject;
+    first.kind = "Campaign · " + page.subject + " · " + counted(r.samples, "sample");
+    first.headline = campaign_headline(page);
+    first.cards = {{span(r.elapsed_s.p50), "half of the runs are over by then"},
+                   {span(r.elapsed_s.p90), "nine of ten are"},
+                   {hours(r.node_hours.p50), "node hours, median"},
+                   {percent(r.goodput, 1), "goodput: steps that were not done before"},
+                   {significant(r.interruptions.mean), "interruptions of a run, in the mean"},
+                   {page.best ? span(page.best->interval_s) : "none", "best interval between checkpoints"},
+                   {thousands(static_cast<double>(r.spares_needed_p99)), "spare nodes needed, to 99 %"}};
+    const Picture picture = picture_of([&](double width) { return finish_chart(page, width); }, kColumnPicture);
+    first.figure =
+        picture.wide.empty()
+            ? ""
+            : html_figure(picture, {"When runs are over", "A bar is how many samples took so long.", source});
+    return first;
+}
+
+}  // namespace
+
+std::string campaign_headline(const CampaignPage& page) {
+    const campaign::Result& r = page.result;
+    if (!std::isfinite(r.elapsed_s.p50)) {
+        return page.subject + " gets nowhere: it loses as much as it does";
+    }
+    const std::size_t worst = largest_badput(r);
+    return "Half of the runs of " + page.subject + " are over after " + span(r.elapsed_s.p50) + ", nine of ten after " +
+           span(r.elapsed_s.p90) + "; " + percent(r.goodput, 1) + " of the time is goodput" +
+           (r.shares[worst] > 0
+                ? ", and most of what is lost goes to " + std::string(words_of(static_cast<campaign::Spent>(worst))) +
+                      " (" + percent(r.shares[worst], 1) + ")"
+                : "");
+}
+
+std::string render_campaign_html(const CampaignPage& page) {
+    const std::string source = source_line("auspex campaign", page.inputs);
+    const auto figure = [&](auto&& chart, const char* title, const char* how) {
+        const Picture picture = picture_of(chart);
+        return picture.wide.empty() ? std::string() : html_figure(picture, {title, how, source});
+    };
+    std::vector<Section> sections = {
+        {"time", "Where the time went",
+         figure([&](double width) { return badput_chart(page, width); }, "What the time went to, but for new steps",
+                "Shares of all time of all samples; with goodput they add up to 100 %.")},
+        {"causes", "What interrupts", sources_table(page)},
+        {"course", "One campaign",
+         figure([&](double width) { return course_chart(page, width); }, "One of the campaigns, of median length",
+                "Time runs to the right; a mark above is a failure. Checkpoints too short to be seen are left out.")}};
+    if (page.best && !page.best->curve.empty()) {
+        sections.push_back({"interval", "Intervals between checkpoints",
+                            figure([&](double width) { return interval_chart(page, width); },
+                                   "What a long run takes beyond its steps, by interval",
+                                   "Each mark is the same failures with another interval.")});
+    }
+    for (const CampaignCurve& curve : page.curves) {
+        sections.push_back({"by-" + curve.what, "Node hours by " + curve.what,
+                            figure([&](double width) { return campaign_curve_chart(curve, width); }, "Node hours",
+                                   "The middle curve is the median, the others 10 and 90 % of samples.") +
+                                curve_table(curve)});
+    }
+    sections.push_back({"closed-forms", "Closed forms", forms_section(page)});
+    sections.push_back({"notes", "What to know", page.notes.empty() ? "" : html_list(page.notes)});
+    sections.push_back({"provenance", "Provenance", html_provenance(page.command, page.inputs, page.overrides)});
+    return html_page(first_screen(page, source), sections);
+}
+
+std::string render_samples_csv(const CampaignPage& page) {
+    std::string out = "sample,elapsed_s,node_hours\n";
+    for (std::size_t i = 0; i < page.result.samples_elapsed_s.size(); ++i) {
+        const bool is_over = std::isfinite(page.result.samples_elapsed_s[i]);
+        out += std::to_string(i) + "," + (is_over ? fixed(page.result.samples_elapsed_s[i], 3) : "") + "," +
+               (is_over ? fixed(page.result.samples_node_hours[i], 3) : "") + "\n";
+    }
+    return out;
+}
+
+}  // namespace auspex::report

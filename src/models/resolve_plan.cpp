@@ -129,27 +129,8 @@ void check_dense_grid(const Plan& plan, std::int64_t stage_ranks) {
     }
 }
 
-/// Neighbours that have all weights between them lie in one group that shards them.
-void check_resharding(const Plan& plan, std::int64_t dense_replicas) {
-    if (plan.reshard_ranks == 0) {
-        return;
-    }
-    if (plan.optimizer != OptimizerSharding::kFsdp || plan.reshard_ranks < 0) {
-        refuse(plan, "reshard_after_forward",
-               "found " + text(plan.reshard_ranks) + " with optimizer \"" + to_string(plan.optimizer) +
-                   "\"; expected true, or a number of ranks with optimizer \"fsdp\"");
-    }
-    const std::int64_t experts = plan.dp / plan.shard_replicas, dense = dense_replicas / plan.shard_replicas;
-    if (experts % plan.reshard_ranks != 0 || dense % plan.reshard_ranks != 0) {
-        refuse(plan, "reshard_after_forward",
-               "found " + text(plan.reshard_ranks) + "; expected true, false, or a divisor of the " + text(dense) +
-                   " ranks that shard the dense part and of the " + text(experts) +
-                   " that shard an expert: one of the " + divisors(std::gcd(experts, dense), plan.reshard_ranks));
-    }
-}
-
 /// Every group that states are sharded over is cut into as many: those of experts' replicas and those of the dense
-/// part's, of which there may be fewer.
+/// part's, of which there may be fewer. Neighbours that have all weights between them lie in one such group.
 void check_sharding(const Plan& plan, std::int64_t stage_ranks) {
     if (plan.shard_replicas < 1 || (plan.shard_replicas > 1 && !shards_in_groups(plan.optimizer))) {
         refuse(plan, "shard_replicas",
@@ -158,13 +139,19 @@ void check_sharding(const Plan& plan, std::int64_t stage_ranks) {
     }
     const std::int64_t dense = stage_ranks / plan.tp;
     if (plan.dp % plan.shard_replicas != 0 || dense % plan.shard_replicas != 0) {
-        const std::int64_t both = std::gcd(std::int64_t{plan.dp}, dense);
         refuse(plan, "shard_replicas",
                "found " + text(plan.shard_replicas) + "; expected a divisor of dp " + text(plan.dp) +
                    " (replicas of an expert) and of " + text(dense) + " (replicas of the dense part): one of the " +
-                   divisors(both, plan.shard_replicas));
+                   divisors(std::gcd(std::int64_t{plan.dp}, dense), plan.shard_replicas));
     }
-    check_resharding(plan, dense);
+    const std::int64_t of_expert = plan.dp / plan.shard_replicas, of_dense = dense / plan.shard_replicas;
+    if (const int n = plan.reshard_ranks;
+        n != 0 && (plan.optimizer != OptimizerSharding::kFsdp || n < 0 || std::gcd(of_expert, of_dense) % n != 0)) {
+        refuse(plan, "reshard_after_forward",
+               "found " + text(n) + " with optimizer \"" + to_string(plan.optimizer) +
+                   "\"; expected true, or with \"fsdp\" a divisor of the " + text(of_dense) +
+                   " ranks that shard the dense part and of the " + text(of_expert) + " that shard an expert");
+    }
     if (plan.prefetch < 0) {
         refuse(plan, "prefetch", "found " + text(plan.prefetch) + "; expected 0 or more");
     }

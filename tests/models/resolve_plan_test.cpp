@@ -109,10 +109,11 @@ TEST(ResolvePlan, weights_stay_on_equal_parts_of_the_ranks_that_shard_them) {
     const Plan plan = resolve_plan(parsed(fsdp + "3}"), moe, 12);
     EXPECT_EQ(plan.reshard_ranks, 3);
     EXPECT_TRUE(plan.reshard_after_forward);
-    expect_contains(resolve_error(fsdp + "4}", moe, 12),
-                    "p.json: $.reshard_after_forward: found 4; expected true, false, or a divisor of the 12 ranks that "
-                    "shard the dense part and of the 6 that shard an expert");
-    expect_contains(resolve_error(fsdp + R"(3, "shard_replicas": 3})", moe, 12), "found 3; expected true, false");
+    expect_contains(
+        resolve_error(fsdp + "4}", moe, 12),
+        "p.json: $.reshard_after_forward: found 4 with optimizer \"fsdp\"; expected true, or with \"fsdp\" a "
+        "divisor of the 12 ranks that shard the dense part and of the 6 that shard an expert");
+    expect_contains(resolve_error(fsdp + R"(3, "shard_replicas": 3})", moe, 12), "found 3 with optimizer");
 }
 
 TEST(ResolvePlan, interleaving_needs_layers_for_every_chunk_and_whole_rounds_of_micro_batches) {

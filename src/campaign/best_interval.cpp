@@ -18,6 +18,8 @@ constexpr double kReach = 2;
 /// Below it a run gets nowhere, and is not worth the time to play it.
 constexpr double kLeastEfficiency = 0.02;
 constexpr double kFailuresOfSample = 500, kMostSteps = 1e9;
+/// The clock ends after 73 years.
+constexpr double kLongest_s = 20 * 365.25 * 86'400;
 
 using Row = std::array<double, 5>;  ///< four unknowns and the right side
 
@@ -87,10 +89,12 @@ std::vector<IntervalPoint> play_around(const Setting& setting, double middle_s, 
             points.push_back(play_point(setting, steps, seed));
         }
     }
+    std::erase_if(points, [](const IntervalPoint& point) { return !std::isfinite(point.stretch); });
     return points;
 }
 
-/// The same campaign, so long that its failures even out.
+/// The same campaign, so long that its failures even out. Not with one copy, where a failure while it is written goes
+/// back to the begin: how bad that is depends on the run's own length.
 Setting lengthened(const Setting& setting) {
     Setting longer = setting;
     longer.step_sigma = 0;
@@ -98,11 +102,10 @@ Setting lengthened(const Setting& setting) {
     if (c.persistent_every > 0) {  // what they add, shared out evenly
         c.stall_s += c.persistent_stall_s / std::exchange(c.persistent_every, 0);
     }
-    const bool has_trace = std::ranges::any_of(
-        setting.failures, [](const FailureSource& source) { return source.spacing == Spacing::kTrace; });
-    if (!has_trace) {
+    if (c.copies > 1) {
         const double steps = std::ceil(kFailuresOfSample * mtbf_s(setting) / setting.step_s);
-        longer.steps = static_cast<std::int64_t>(std::clamp(steps, 1.0, kMostSteps));
+        const double most = std::clamp(std::floor(kLongest_s / setting.step_s), 1.0, kMostSteps);
+        longer.steps = static_cast<std::int64_t>(std::clamp(steps, 1.0, most));
     }
     return longer;
 }
@@ -127,6 +130,10 @@ std::optional<BestInterval> best_interval(const Setting& setting, std::uint64_t 
     }
     for (int round = 0; round < kRounds; ++round) {
         best.curve = play_around(longer, middle_s, seed);
+        if (best.curve.empty()) {
+            best.interval_s = middle_s;
+            break;
+        }
         const std::optional<double> minimum = fitted_minimum(best.curve, middle_s);
         const auto shortest = std::ranges::min_element(best.curve, {}, &IntervalPoint::stretch);
         best.interval_s = minimum.value_or(shortest->interval_s);

@@ -48,6 +48,9 @@ void FailureClocks::strike() {
 }
 
 void FailureClocks::quicken(Nanoseconds exposed, double factor) {
+    if (factor == factor_) {
+        return;
+    }
     for (std::size_t i = 0; i < clocks_.size(); ++i) {
         Clock& clock = clocks_[i];
         if (sources_[i].nodes > 0 && sources_[i].spacing != Spacing::kTrace && clock.due < kNever) {

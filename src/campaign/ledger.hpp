@@ -26,6 +26,7 @@ class Ledger {
 
     /// What is counted beside time.
     [[nodiscard]] Outcome& out() { return out_; }
+    [[nodiscard]] const Outcome& out() const { return out_; }
 
  private:
     void book(Nanoseconds length, Spent spent);

@@ -115,7 +115,14 @@ class Player {
 
     // --- Blocks ---
 
-    [[nodiscard]] Nanoseconds last_save() const { return set_.checkpoints.at_block_end ? stall_ + write_ : 0; }
+    [[nodiscard]] bool persists_next() const {
+        const int every = set_.checkpoints.persistent_every;
+        return every > 0 && (book_.out().checkpoints + 1) % every == 0;
+    }
+    [[nodiscard]] Nanoseconds next_stall() const {
+        return stall_ + (persists_next() ? to_nanoseconds(set_.checkpoints.persistent_stall_s) : 0);
+    }
+    [[nodiscard]] Nanoseconds last_save() const { return set_.checkpoints.at_block_end ? next_stall() + write_ : 0; }
 
     void open_block() {
         const Stretch block = block_from(set_.blocks, book_.now(), start_ + step_ + last_save());
@@ -265,14 +272,11 @@ class Player {
         }
         kept_.begin_stall();
         const Nanoseconds taken = book_.now();
-        std::int64_t& number = book_.out().checkpoints;
-        const Checkpoints& c = set_.checkpoints;
-        const bool persists = c.persistent_every > 0 && (number + 1) % c.persistent_every == 0;
-        const Nanoseconds more = persists ? to_nanoseconds(c.persistent_stall_s) : 0;
-        if (const Stop stop = spend(stall_ + more, Spent::kCheckpoint); stop != Stop::kNone) {
+        const bool persists = persists_next();
+        if (const Stop stop = spend(next_stall(), Spent::kCheckpoint); stop != Stop::kNone) {
             return stop;
         }
-        ++number;
+        ++book_.out().checkpoints;
         kept_.begin_write(steps_.done(), taken, book_.now() + write_);
         kept_.settle(book_.now());
         if (persists) {

@@ -44,6 +44,11 @@ TEST(PoissonCampaigns, best_interval_is_the_closed_forms_within_one_percent) {
             }
         }
     }
+    // 500 failures would take longer than the clock has.
+    const double rare_s = 60 * 86'400;
+    const double best_s = exact_interval_s({rare_s, 10, 300});
+    EXPECT_NEAR(best_interval(poisson_campaign(rare_s, 300, 10, 100, 100'000, 10), 1)->interval_s, best_s,
+                0.05 * best_s);
     Setting quiet;
     quiet.steps = 10;
     quiet.step_s = 1;

@@ -106,7 +106,8 @@ TEST_F(CampaignCli, several_campaigns_differ_in_one_number_and_the_page_shows_th
     EXPECT_NE(testing_cli::text_of(page + "/index.html").find("Node hours by interval"), std::string::npos);
     EXPECT_NE(testing_cli::text_of(page + "/campaign.json").find("\"finish_by\""), std::string::npos);
     EXPECT_TRUE(testing_cli::text_of(page + "/samples.csv").starts_with("sample,elapsed_s,node_hours\n"));
-    for (const char* wrong : {"interval", "luck=1:2:3", "interval=1h:2min:5", "spares=0:4", "nodes=1:4:3"}) {
+    for (const char* wrong : {"interval", "luck=1:2:3", "interval=1h:2min:5", "spares=0:4", "nodes=1:4:3",
+                              "walltime=-6h:24h:4", "interval=0s:2h:3"}) {
         EXPECT_EQ(fault_of_refusal("campaign " + kBare + " --vary " + wrong, {"--vary"}), "") << wrong;
     }
 }
@@ -122,7 +123,7 @@ TEST_F(CampaignCli, what_is_wrong_is_refused_by_its_flag) {
           {all + " --checkpoint-every 0", "--checkpoint-every: found \"0\""},
           {all + " --daily-failure 0.1", "--daily-failure: found without --machines"},
           {all + " --spares 3", "--spares: found 3 without --replenish"},
-          {all + " --silent 0.6 --soft 0.6", "--soft: found 0.600 with --silent 0.600"},
+          {all + " --silent 0.6 --soft 0.6", "--soft: found shares of"},
           {all + " --silent 0.1 --watchdog 0s", "--watchdog"},
           {all + " --walltime 2min", "--walltime: found 2 min"},
           {all + " --lemons 0.5", "--lemons: found \"0.5\""},
@@ -131,6 +132,8 @@ TEST_F(CampaignCli, what_is_wrong_is_refused_by_its_flag) {
           {all + " --failures pareto", "--failures: found \"pareto\""},
           {bare + " --failures trace:./none.txt", "no such file"},
           {all + " --deadline 2027-03-01", "--deadline: found the date 2027-03-01 without --start"},
+          {all + " --replenish 1s --spares 4", "--replenish: found 1 s; expected at least 1 min"},
+          {all + " --slow-nodes 1ms:1.3:1h", "--slow-nodes: found 1 ms; expected EVERY and LENGTH of at least 1 s"},
           {all + " --start 2027-13-01", "--start: found \"2027-13-01\""},
           {all + " --tokens 1T", "--tokens: found with --bare"},
           {all + " --without buffer", "--without: found \"buffer\""},

@@ -51,7 +51,7 @@ LayerPass sum_of_passes(const JsonValue& root, const JsonValue& row, int layers)
         if (block.kind == schedule::BlockKind::kOptimizer) {
             continue;
         }
-        sum.kernels += host_issue_s(step.program, block, inputs.stack, step.layout);
+        sum.kernels += engine::host_issue_s(step.program, block, inputs.stack, step.layout);
         for (const schedule::Operation& op : step.program.operations_of(block)) {
             for (const models::Kernel& kernel : step.program.kernels_of(op)) {
                 const models::KernelTime time = kernel_time(kernel, inputs.machine, inputs.stack);

@@ -14,14 +14,14 @@ namespace {
 constexpr std::int64_t kMostSteps = 1'000'000'000;
 constexpr int kMostMachines = 10'000'000, kMostSamples = 1'000'000;
 /// No campaign is played for longer than the clock has.
-constexpr double kLongest_s = 100 * 365.25 * 86'400;
+constexpr double kLongest_s = 50 * 365.25 * 86'400;
 
 double parse_time(const char* flag, const std::string& text, const char* example, bool may_be_zero = true) {
     const std::string written = std::string("--") + flag;
     const double seconds = parse_quantity(text, Dimension::kSeconds, written, example);
     if (!(seconds >= 0 && seconds <= kLongest_s && (may_be_zero || seconds >= 1e-9))) {
         throw InputError(written, "found \"" + text + "\"; expected a time from " + (may_be_zero ? "0 s" : "1 ns") +
-                                      " to 100 years, such as \"" + example + "\"");
+                                      " to 50 years, such as \"" + example + "\"");
     }
     return seconds;
 }

@@ -25,7 +25,7 @@ struct CampaignFlags {
     std::optional<double> daily_failure;
     std::optional<double> stall_s, write_s, restart_s, detection_s, swap_s, watchdog_s;
     std::optional<CheckpointEvery> checkpoint_every;
-    double silent_share = 0, soft_share = 0;
+    std::optional<double> silent_share, soft_share;
     std::optional<int> spares;
     double replenish_s = 0;
     double walltime_s = 0;

@@ -12,8 +12,9 @@ namespace fs = std::filesystem;
 
 /// Of a source that is what it was.
 Dataset open_source(const std::string& file, const BlendSource& source) {
-    const std::string folder = (fs::path(file).parent_path() / source.folder).lexically_normal().string();
     std::error_code status;
+    const fs::path from = fs::weakly_canonical(fs::absolute(file, status), status).parent_path();
+    const std::string folder = (from / source.folder).lexically_normal().string();
     if (!fs::exists(fs::path(folder) / "dataset.json", status)) {
         throw InputError(file, "found no dataset in " + folder +
                                    ", one of its sources; expected it where it was when the blend was made");

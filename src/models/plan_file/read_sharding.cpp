@@ -26,8 +26,10 @@ void read_sharding(const JsonValue& root, Plan& plan) {
     if (const auto value = root.find("reshard_after_forward")) {
         if (value->is_number()) {
             plan.reshard_ranks = static_cast<int>(value->as_integer(2, kMaxReplicas));
-        } else {
+        } else if (value->is_bool()) {
             plan.reshard_after_forward = value->as_bool();
+        } else {
+            value->fail("true, false, or a number of ranks from 2");
         }
         if ((!plan.reshard_after_forward || plan.reshard_ranks > 0) && !is_fsdp) {
             value->fail("true, or \"optimizer\": \"fsdp\"");

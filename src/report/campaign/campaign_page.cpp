@@ -55,6 +55,20 @@ std::string curve_table(const CampaignCurve& curve) {
     return html_table(rows, "");
 }
 
+std::string worth_table(const CampaignPage& page) {
+    TableRows rows{{{"left out"}, {"more node hours", "n"}, {"later", "n"}}};
+    for (const FeatureWorth& one : page.worth) {
+        const std::string sign = one.elapsed_s < 0 ? "-" : "";
+        rows.push_back({{one.feature},
+                        sorted_by(hours(one.node_hours), one.node_hours),
+                        sorted_by(sign + span(std::abs(one.elapsed_s)), one.elapsed_s)});
+    }
+    return rows.size() > 1
+               ? html_table(rows,
+                            "The same campaign without a feature, less the campaign, in the mean over all samples.")
+               : "";
+}
+
 std::string forms_section(const CampaignPage& page) {
     if (!page.closed_forms) {
         return "";
@@ -116,6 +130,7 @@ std::string render_campaign_html(const CampaignPage& page) {
          figure([&](double width) { return badput_chart(page, width); }, "What the time went to, but for new steps",
                 "Shares of all time of all samples; with goodput they add up to 100 %.")},
         {"causes", "What interrupts", sources_table(page)},
+        {"worth", "What features are worth", worth_table(page)},
         {"course", "One campaign",
          figure([&](double width) { return course_chart(page, width); }, "One of the campaigns, of median length",
                 "Time runs to the right; a mark above is a failure. Checkpoints too short to be seen are left out.")}};

@@ -24,6 +24,12 @@ struct CampaignCurve {
     std::vector<CampaignPoint> points;
 };
 
+/// What a feature is worth: the campaign without it, less the campaign, in the mean.
+struct FeatureWorth {
+    std::string feature;
+    double node_hours = 0, elapsed_s = 0;
+};
+
 struct CampaignPage {
     std::string subject;  ///< "mula-220b-a10b on 1,024 nodes of aurora"
     std::string command;
@@ -35,6 +41,7 @@ struct CampaignPage {
     std::optional<campaign::Agreement> closed_forms;
     campaign::Outcome course;           ///< the sample of median length, with its periods and strikes
     std::vector<CampaignCurve> curves;  ///< may be empty
+    std::vector<FeatureWorth> worth;    ///< may be empty
     std::vector<std::string> notes;
 };
 

@@ -47,6 +47,14 @@ std::optional<double> deadline_of(const CampaignFlags& flags) {
 CampaignAnswer play(const Options& options, CampaignCase& one) {
     CampaignAnswer answer;
     answer.seed = options.seed.value_or(1);
+    const bool has_trace = std::ranges::any_of(one.setting.failures, [](const campaign::FailureSource& source) {
+        return source.spacing == campaign::Spacing::kTrace;
+    });
+    if (one.is_auto && has_trace) {
+        throw InputError("--checkpoint-every",
+                         "found auto with a trace of failures, which has no mean time between them; expected a time or "
+                         "a number of steps");
+    }
     answer.best = campaign::best_interval(one.setting, answer.seed);
     if (one.is_auto) {
         one.setting.checkpoints.every_steps =
@@ -90,6 +98,7 @@ void write_page(const Options& options, const CampaignCase& one, const CampaignA
     page.best = answer.best;
     page.closed_forms = answer.closed_forms;
     page.course = median_course(answer);
+    page.worth = answer.worth;
     page.notes = answer.notes;
     if (answer.curve) {
         page.curves.push_back(*answer.curve);

@@ -39,16 +39,26 @@ std::vector<double> read_trace(const std::string& file) {
 /// What the job needs of a block before it has done anything that stays.
 double least_block_s(const campaign::Setting& s) {
     const campaign::Recovery& r = s.recovery;
-    return r.restart_s + r.initialise_s + r.load_s + s.step_s + s.checkpoints.stall_s + s.checkpoints.write_s;
+    const double persistent_s = s.checkpoints.persistent_every > 0 ? s.checkpoints.persistent_stall_s : 0;
+    return r.restart_s + r.initialise_s + r.load_s + s.step_s + s.checkpoints.stall_s + persistent_s +
+           s.checkpoints.write_s;
 }
 
 }  // namespace
 
 void check_that_it_can_end(const CampaignFlags& flags, const campaign::Setting& s) {
-    constexpr double kLongest_s = 100 * 365.25 * 86'400;
+    constexpr double kLongest_s = 50 * 365.25 * 86'400;
     if (static_cast<double>(s.steps) * s.step_s > kLongest_s) {
         throw InputError("--steps", "found " + thousands(static_cast<double>(s.steps)) + " steps of " +
-                                        time_text(s.step_s) + "; expected at most 100 years of them");
+                                        time_text(s.step_s) + "; expected at most 50 years of them");
+    }
+    constexpr double kLeastReplenish_s = 60;
+    if (s.nodes.replenish_s > 0 && s.nodes.replenish_s < kLeastReplenish_s) {
+        throw InputError("--replenish", "found " + time_text(s.nodes.replenish_s) + "; expected at least 1 min");
+    }
+    if (s.slow.mean_s > 0 && std::min(s.slow.mean_s, s.slow.lasts_s) < 1) {
+        throw InputError("--slow-nodes", "found " + time_text(std::min(s.slow.mean_s, s.slow.lasts_s)) +
+                                             "; expected EVERY and LENGTH of at least 1 s");
     }
     const bool has_blocks = s.blocks.walltime_s > 0 || s.blocks.queue_wait_s > 0;
     if (s.nodes.spares && s.nodes.replenish_s <= 0 && !has_blocks) {
@@ -99,7 +109,7 @@ void check_without(const CampaignFlags& flags, const std::vector<std::string>& f
     }
     for (const std::string& word : flags.without) {
         if (std::ranges::find(features, word) == features.end()) {
-            throw InputError("--without", "found \"" + word + "\"; expected of " + expected);
+            throw InputError("--without", "found \"" + word + "\"; expected any of " + expected);
         }
     }
     if (is_without(flags, "buffer") && flags.spares.value_or(0) > 0) {
@@ -109,13 +119,15 @@ void check_without(const CampaignFlags& flags, const std::vector<std::string>& f
 
 void apply_campaign_flags(const CampaignFlags& flags, CampaignCase& to) {
     campaign::Setting& s = to.setting;
-    if (flags.silent_share + flags.soft_share > 1) {
-        throw InputError("--soft", "found " + significant(flags.soft_share) + " with --silent " +
-                                       significant(flags.silent_share) + "; expected at most 1 together");
-    }
     for (campaign::FailureSource& source : s.failures) {
-        source.hang_share = std::max(source.hang_share, flags.silent_share);
-        source.soft_share = std::max(source.soft_share, flags.soft_share);
+        source.hang_share = flags.silent_share.value_or(source.hang_share);
+        source.soft_share = flags.soft_share.value_or(source.soft_share);
+        if (source.hang_share + source.soft_share + source.corruption_share > 1) {
+            throw InputError(flags.soft_share ? "--soft" : "--silent",
+                             "found shares of " + source.cause + " that are hangs (" + significant(source.hang_share) +
+                                 "), NaN (" + significant(source.soft_share) + ") and wrong numbers (" +
+                                 significant(source.corruption_share) + "); expected at most 1 together");
+        }
     }
     s.recovery.watchdog_s = flags.watchdog_s.value_or(s.recovery.watchdog_s);
     s.nodes.spares = flags.spares ? flags.spares : s.nodes.spares;

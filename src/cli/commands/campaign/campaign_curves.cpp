@@ -24,7 +24,11 @@ struct Range {
 
 double read_value(const std::string& what, const std::string& text) {
     if (what == "interval" || what == "walltime") {
-        return parse_quantity(text, Dimension::kSeconds, "--vary " + what, "30 min");
+        const double seconds = parse_quantity(text, Dimension::kSeconds, "--vary " + what, "30 min");
+        if (!(seconds > 0)) {
+            throw InputError("--vary " + what, "found \"" + text + "\"; expected more than zero, such as 30min");
+        }
+        return seconds;
     }
     return parse_whole("vary", text, what == "nodes" ? 1 : 0, 1'000'000);
 }

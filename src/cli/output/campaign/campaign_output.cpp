@@ -74,9 +74,9 @@ void write_checkpoint(JsonWriter& json, const CampaignAnswer& a) {
     json.member("load_s", r.load_s).member("watchdog_s", r.watchdog_s).end_object();
 }
 
-void write_worth(JsonWriter& json, const std::vector<FeatureWorth>& worth) {
+void write_worth(JsonWriter& json, const std::vector<report::FeatureWorth>& worth) {
     json.key("worth").begin_object();
-    for (const FeatureWorth& one : worth) {
+    for (const report::FeatureWorth& one : worth) {
         json.key(one.feature).begin_object().member_or_null("node_hours", finite(one.node_hours));
         json.member_or_null("elapsed_s", finite(one.elapsed_s)).end_object();
     }
@@ -172,7 +172,7 @@ void print_sources(std::ostream& out, const CampaignAnswer& a) {
 
 void print_worth(std::ostream& out, const CampaignAnswer& a) {
     const char* head = "\n  more without    ";
-    for (const FeatureWorth& one : a.worth) {
+    for (const report::FeatureWorth& one : a.worth) {
         out << head << one.feature << ": " << count_words(one.node_hours) << " node hours, "
             << (one.elapsed_s < 0 ? "-" : "") << span_words(std::abs(one.elapsed_s)) << "\n";
         head = "                  ";

@@ -28,12 +28,6 @@ struct PredictedRun {
     bool fits = true;
 };
 
-/// What a feature is worth: the campaign without it, less the campaign, in the mean.
-struct FeatureWorth {
-    std::string feature;
-    double node_hours = 0, elapsed_s = 0;
-};
-
 /// A campaign as it was played.
 struct CampaignAnswer {
     campaign::Setting setting;
@@ -42,7 +36,7 @@ struct CampaignAnswer {
     std::optional<campaign::Agreement> closed_forms;  ///< the same
     std::uint64_t seed = 1;
     std::optional<PredictedRun> run;  ///< not with --bare
-    std::vector<FeatureWorth> worth;
+    std::vector<report::FeatureWorth> worth;
     std::optional<report::CampaignCurve> curve;  ///< of --vary
     std::optional<double> deadline_s;
     std::string start;  ///< date, or empty

@@ -112,7 +112,10 @@ void write_kind(JsonWriter& json, const JsonValue& property) {
     }
     if (const auto either = property.find("oneOf")) {
         json.member("kind", "text");
-        return write_words(json, either->elements().front().at("enum"));
+        if (const auto first_words = either->elements().front().find("enum")) {
+            write_words(json, *first_words);
+        }
+        return;
     }
     const std::string word = type->as_string();
     const auto items = property.find("items");

@@ -37,6 +37,10 @@ CALLS = {
     "three levels": lambda: auspex.fabric("dgx-h100"),
     "program": lambda: auspex.program(**JOB),
     "schedule": lambda: auspex.schedule("zb-h1", {"F": "18 ms", "B": 0.018, "W": "9 ms"}, pp=4, micro_batches=8),
+    "campaign": lambda: auspex.campaign(**JOB, tokens="100B", samples=20, walltime="12h", spares=2),
+    "bare campaign": lambda: auspex.campaign(
+        bare=True, step="8.2s", steps=1000, mtbf="3h", stall="30s", restart="5min", samples=20, vary="interval=5min:1h:3"
+    ),
     "emit": lambda: auspex.emit("mula-7b-a1b", "mula-7b-a1b", format="megatron-lm"),
     "scenario": lambda: auspex.scenario(**JOB),
     "list_inputs": lambda: auspex.list_inputs(),

@@ -232,10 +232,10 @@ struct AttentionWidths {
 [[nodiscard]] models::Kernel plan_gemm(const Shapes& shapes, double m, double n, double k, double groups = 1);
 /// Products of `kind` may have operands of 8 bits: all with weights but those of router and LM head.
 [[nodiscard]] constexpr bool fp8_may_be(OpKind kind) { return kind != OpKind::kRouter && kind != OpKind::kLmHead; }
-/// Elements of 16 bits written twice in 8, as they are and transposed; tensorwise read once before for their largest
-/// value: three kernels with the one that makes a scale of it (Transformer Engine's current scaling).
 /// Bytes of an element in 8 bits, or in 4 with its share of a scale of 8 for each 16; of fp8 kNone 1, which none reads.
 [[nodiscard]] constexpr double narrow_bytes(models::Fp8 fp8) { return fp8 == models::Fp8::kNvfp4 ? 9.0 / 16 : 1; }
+/// Elements of 16 bits written twice in 8, as they are and transposed; tensorwise read once before for their largest
+/// value: three kernels with the one that makes a scale of it (Transformer Engine's current scaling).
 [[nodiscard]] models::Kernel cast_to_fp8(const models::Plan& plan, double elements);
 /// Parameters of a rank of a stage that are kept a second time as such copies: those of layers, routers and norms among
 /// them, which are a thousandth. 0 without fp8.

@@ -235,7 +235,7 @@ TEST(PublishedRuns, latent_attention_and_experts) {
     EXPECT_TRUE(plain.fp8_weights_only && !plan.fp8_weights_only);
 }
 
-/// ZeRO++ keeps weights in each node: nodes are the replicas of what is sharded.
+/// ZeRO++ keeps weights in each node, from which backward passes gather.
 TEST(PublishedRuns, sharding_by_its_words) {
     const auto sharded = [](const char* zero) {
         return plan_of(run_with(kGpt, {{"plan.zero", json_quote(zero)},
@@ -245,7 +245,9 @@ TEST(PublishedRuns, sharding_by_its_words) {
                                        {"plan.global_batch", "1024"}}));
     };
     EXPECT_EQ(sharded("3 (FSDP2)").optimizer, models::OptimizerSharding::kFsdp);
-    EXPECT_EQ(sharded("3 + hierarchical partition (hpZ=8, one node)").shard_replicas, 128);
+    const models::Plan hpz = sharded("3 + hierarchical partition (hpZ=8, one node)");
+    EXPECT_EQ(hpz.reshard_ranks, 8);
+    EXPECT_EQ(hpz.shard_replicas, 1);
     EXPECT_EQ(sharded("0").optimizer, models::OptimizerSharding::kReplicated);
     EXPECT_EQ(sharded("1").optimizer, models::OptimizerSharding::kSharded);
 }

@@ -60,11 +60,6 @@ std::int64_t binomial_quantile(std::int64_t n, double p, double share) {
     return n;
 }
 
-double failure_share(double daily, double time_s) {
-    constexpr double kDay = 86'400;
-    return daily >= 1 ? 1 : -std::expm1(time_s / kDay * std::log1p(-daily));
-}
-
 double identity_time_s(double work_s, std::int64_t failures, double recovery_s) {
     return work_s + static_cast<double>(failures) * recovery_s;
 }

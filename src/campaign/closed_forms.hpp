@@ -36,9 +36,6 @@ struct PoissonRun {
 /// Requires 0 <= p <= 1, 0 < share < 1.
 [[nodiscard]] std::int64_t binomial_quantile(std::int64_t n, double p, double share);
 
-/// Of a machine that fails with probability `daily` in a day: in so long, 1 - (1 - daily)^(time / 1 d).
-[[nodiscard]] double failure_share(double daily, double time_s);
-
 /// work + failures x recovery: what a run takes that loses no work, whose checkpoints are free and that nothing
 /// interrupts while it recovers. Source: AIReSim, arXiv:2603.07041.
 [[nodiscard]] double identity_time_s(double work_s, std::int64_t failures, double recovery_s);

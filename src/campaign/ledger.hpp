@@ -19,8 +19,7 @@ class Ledger {
     void pass(Nanoseconds length, Spent spent, Nodes nodes, Nanoseconds slow = 0);
     /// Work that was booked and is lost.
     void lose(Nanoseconds work);
-    /// From now on what is lost counts to this source; to none.
-    void blame(std::size_t source) { cause_ = source; }
+    /// From now on what is lost counts to no source.
     void blame_none() { cause_ = out_.lost_to.size(); }
     void strike(std::size_t source);
 

@@ -54,7 +54,6 @@ TEST(ClosedForms, spare_quantiles_of_machines_that_fail_once_in_three_years) {
     // Three tosses: 1/8, 3/8, 3/8, 1/8.
     EXPECT_EQ(binomial_quantile(3, 0.5, 0.5), 1);
     EXPECT_EQ(binomial_quantile(3, 0.5, 0.51), 2);
-    EXPECT_NEAR(failure_share(0.01, 2 * 86400), 1 - 0.99 * 0.99, 1e-12);
 }
 
 }  // namespace

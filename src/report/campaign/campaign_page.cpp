@@ -13,12 +13,6 @@
 namespace auspex::report {
 namespace {
 
-std::string span(double seconds) {
-    return std::isfinite(seconds) ? format_quantity(seconds, Dimension::kSeconds) : "never";
-}
-
-std::string hours(double node_hours) { return std::isfinite(node_hours) ? thousands(node_hours) : "no end"; }
-
 /// A cell that sorts by a value, which may be infinite.
 Cell sorted_by(std::string text, double value) {
     constexpr double kLast = 1e300;
@@ -36,7 +30,7 @@ std::string sources_table(const CampaignPage& page) {
         const campaign::FailureSource& source = page.setting.failures[i];
         const campaign::SourceResult& result = page.result.sources[i];
         rows.push_back({{source.cause},
-                        sorted_by(source.mean_s > 0 ? span(source.mean_s) : "as given", source.mean_s),
+                        sorted_by(source.mean_s > 0 ? span_words(source.mean_s) : "as given", source.mean_s),
                         sorted_by(significant(result.interruptions), result.interruptions),
                         sorted_by(percent(result.lost_share, 2), result.lost_share)});
     }
@@ -47,9 +41,10 @@ std::string curve_table(const CampaignCurve& curve) {
     TableRows rows{
         {{curve.what}, {"over after (median)", "n"}, {"90 %", "n"}, {"node hours (median)", "n"}, {"goodput", "n"}}};
     for (const CampaignPoint& point : curve.points) {
-        rows.push_back({sorted_by(point.text, point.value), sorted_by(span(point.elapsed_s.p50), point.elapsed_s.p50),
-                        sorted_by(span(point.elapsed_s.p90), point.elapsed_s.p90),
-                        sorted_by(hours(point.node_hours.p50), point.node_hours.p50),
+        rows.push_back({sorted_by(point.text, point.value),
+                        sorted_by(span_words(point.elapsed_s.p50), point.elapsed_s.p50),
+                        sorted_by(span_words(point.elapsed_s.p90), point.elapsed_s.p90),
+                        sorted_by(count_words(point.node_hours.p50), point.node_hours.p50),
                         sorted_by(percent(point.goodput, 2), point.goodput)});
     }
     return html_table(rows, "");
@@ -60,8 +55,8 @@ std::string worth_table(const CampaignPage& page) {
     for (const FeatureWorth& one : page.worth) {
         const std::string sign = one.elapsed_s < 0 ? "-" : "";
         rows.push_back({{one.feature},
-                        sorted_by(hours(one.node_hours), one.node_hours),
-                        sorted_by(sign + span(std::abs(one.elapsed_s)), one.elapsed_s)});
+                        sorted_by(count_words(one.node_hours), one.node_hours),
+                        sorted_by(sign + span_words(std::abs(one.elapsed_s)), one.elapsed_s)});
     }
     return rows.size() > 1
                ? html_table(rows,
@@ -74,11 +69,11 @@ std::string forms_section(const CampaignPage& page) {
         return "";
     }
     const campaign::Agreement& forms = *page.closed_forms;
-    std::string out =
-        html_paragraph("Interval: Young " + span(forms.young_s) + ", Daly " + span(forms.daly_s) + ", exact " +
-                       span(forms.exact_s) + ". Finish: " + span(forms.expected_elapsed_s) + " expected, " +
-                       span(forms.played_elapsed_s) + " ± " + span(forms.error_s) + " played: " +
-                       (forms.agrees ? "they agree." : "they differ, for the closed form does not have:"));
+    std::string out = html_paragraph(
+        "Interval: Young " + span_words(forms.young_s) + ", Daly " + span_words(forms.daly_s) + ", exact " +
+        span_words(forms.exact_s) + ". Finish: " + span_words(forms.expected_elapsed_s) + " expected, " +
+        span_words(forms.played_elapsed_s) + " ± " + span_words(forms.error_s) +
+        " played: " + (forms.agrees ? "they agree." : "they differ, for the closed form does not have:"));
     return out + (forms.broken.empty() ? "" : html_list(forms.broken));
 }
 
@@ -88,12 +83,12 @@ FirstScreen first_screen(const CampaignPage& page, const std::string& source) {
     first.title = "Campaign: " + page.subject;
     first.kind = "Campaign · " + page.subject + " · " + counted(r.samples, "sample");
     first.headline = campaign_headline(page);
-    first.cards = {{span(r.elapsed_s.p50), "half of the runs are over by then"},
-                   {span(r.elapsed_s.p90), "nine of ten are"},
-                   {hours(r.node_hours.p50), "node hours, median"},
+    first.cards = {{span_words(r.elapsed_s.p50), "half of the runs are over by then"},
+                   {span_words(r.elapsed_s.p90), "nine of ten are"},
+                   {count_words(r.node_hours.p50), "node hours, median"},
                    {percent(r.goodput, 1), "goodput: steps that were not done before"},
                    {significant(r.interruptions.mean), "interruptions of a run, in the mean"},
-                   {page.best ? span(page.best->interval_s) : "none", "best interval between checkpoints"},
+                   {page.best ? span_words(page.best->interval_s) : "none", "best interval between checkpoints"},
                    {thousands(static_cast<double>(r.spares_needed_p99)), "spare nodes needed, to 99 %"}};
     const Picture picture = picture_of([&](double width) { return finish_chart(page, width); }, kColumnPicture);
     first.figure =
@@ -105,14 +100,21 @@ FirstScreen first_screen(const CampaignPage& page, const std::string& source) {
 
 }  // namespace
 
+std::string span_words(double seconds) {
+    return std::isfinite(seconds) ? format_quantity(seconds, Dimension::kSeconds) : "never";
+}
+
+std::string count_words(double count) { return std::isfinite(count) ? thousands(count) : "no end"; }
+
 std::string campaign_headline(const CampaignPage& page) {
     const campaign::Result& r = page.result;
     if (!std::isfinite(r.elapsed_s.p50)) {
         return page.subject + " gets nowhere: it loses as much as it does";
     }
     const std::size_t worst = largest_badput(r);
-    return "Half of the runs of " + page.subject + " are over after " + span(r.elapsed_s.p50) + ", nine of ten after " +
-           span(r.elapsed_s.p90) + "; " + percent(r.goodput, 1) + " of the time is goodput" +
+    return "Half of the runs of " + page.subject + " are over after " + span_words(r.elapsed_s.p50) +
+           ", nine of ten after " + span_words(r.elapsed_s.p90) + "; " + percent(r.goodput, 1) +
+           " of the time is goodput" +
            (r.shares[worst] > 0
                 ? ", and most of what is lost goes to " + std::string(words_of(static_cast<campaign::Spent>(worst))) +
                       " (" + percent(r.shares[worst], 1) + ")"

@@ -45,6 +45,10 @@ struct CampaignPage {
     std::vector<std::string> notes;
 };
 
+/// "11.2 d", "never" where it is infinite.
+[[nodiscard]] std::string span_words(double seconds);
+/// "22,131", "no end".
+[[nodiscard]] std::string count_words(double count);
 /// "Half of the runs are over after 67.9 d, nine of ten after 70.4 d; 88.1 % of the time is goodput; what costs most
 /// …".
 [[nodiscard]] std::string campaign_headline(const CampaignPage& page);

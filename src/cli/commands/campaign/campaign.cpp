@@ -47,19 +47,7 @@ std::optional<double> deadline_of(const CampaignFlags& flags) {
 CampaignAnswer play(const Options& options, CampaignCase& one) {
     CampaignAnswer answer;
     answer.seed = options.seed.value_or(1);
-    const bool has_trace = std::ranges::any_of(one.setting.failures, [](const campaign::FailureSource& source) {
-        return source.spacing == campaign::Spacing::kTrace;
-    });
-    if (one.is_auto && has_trace) {
-        throw InputError("--checkpoint-every",
-                         "found auto with a trace of failures, which has no mean time between them; expected a time or "
-                         "a number of steps");
-    }
-    answer.best = campaign::best_interval(one.setting, answer.seed);
-    if (one.is_auto) {
-        one.setting.checkpoints.every_steps =
-            std::min(answer.best ? answer.best->steps : one.setting.steps, one.setting.steps);
-    }
+    answer.best = settle_interval(one, answer.seed);
     answer.setting = one.setting;
     answer.result = campaign::play_campaign(one.setting, {options.campaign.samples, answer.seed});
     answer.closed_forms = compare_with_closed_forms(one.setting, answer.result);

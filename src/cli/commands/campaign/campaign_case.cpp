@@ -117,6 +117,26 @@ void check_without(const CampaignFlags& flags, const std::vector<std::string>& f
     }
 }
 
+std::int64_t steps_between(double steps, const campaign::Setting& setting) {
+    return static_cast<std::int64_t>(std::clamp(std::round(steps), 1.0, static_cast<double>(setting.steps)));
+}
+
+std::optional<campaign::BestInterval> settle_interval(CampaignCase& of, std::uint64_t seed) {
+    campaign::Setting& s = of.setting;
+    const bool has_trace = std::ranges::any_of(
+        s.failures, [](const campaign::FailureSource& source) { return source.spacing == campaign::Spacing::kTrace; });
+    if (of.is_auto && has_trace) {
+        throw InputError("--checkpoint-every",
+                         "found auto with a trace of failures, which has no mean time between them; expected a time or "
+                         "a number of steps");
+    }
+    const std::optional<campaign::BestInterval> best = campaign::best_interval(s, seed);
+    if (of.is_auto) {
+        s.checkpoints.every_steps = best ? std::min(best->steps, s.steps) : s.steps;
+    }
+    return best;
+}
+
 void apply_campaign_flags(const CampaignFlags& flags, CampaignCase& to) {
     campaign::Setting& s = to.setting;
     for (campaign::FailureSource& source : s.failures) {
@@ -142,9 +162,8 @@ void apply_campaign_flags(const CampaignFlags& flags, CampaignCase& to) {
     s.starts_cold = s.starts_cold || flags.walltime_s > 0;
     if (flags.checkpoint_every && (flags.checkpoint_every->steps > 0 || flags.checkpoint_every->seconds > 0)) {
         const double wanted_s = flags.checkpoint_every->seconds;
-        const double steps =
-            wanted_s > 0 ? std::round(wanted_s / s.step_s) : static_cast<double>(flags.checkpoint_every->steps);
-        s.checkpoints.every_steps = static_cast<std::int64_t>(std::clamp(steps, 1.0, static_cast<double>(s.steps)));
+        const double steps = wanted_s > 0 ? wanted_s / s.step_s : static_cast<double>(flags.checkpoint_every->steps);
+        s.checkpoints.every_steps = steps_between(steps, s);
         to.is_auto = false;
     }
     check_that_it_can_end(flags, s);

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "campaign/best_interval.hpp"
 #include "campaign/setting.hpp"
 #include "cli/flags/options.hpp"
 #include "cli/output/campaign/campaign_output.hpp"
@@ -36,6 +37,12 @@ struct CampaignCase {
 /// What both kinds take from flags: shares of hangs and NaN, watchdog, spares, blocks, maintenance, lemons, slow nodes,
 /// interval. The setting has its step, failures, recovery and checkpoints already. Throws InputError as above.
 void apply_campaign_flags(const CampaignFlags& flags, CampaignCase& to);
+
+/// Finds the best interval, and takes it where is_auto; none without failures, where one checkpoint at the end is
+/// taken. Throws InputError for is_auto with a trace of failures.
+std::optional<campaign::BestInterval> settle_interval(CampaignCase& of, std::uint64_t seed);
+/// Whole steps between checkpoints that are to be so many apart: from 1 to all of the run.
+[[nodiscard]] std::int64_t steps_between(double steps, const campaign::Setting& setting);
 
 /// Throws InputError for a run that nothing lets end: spares that never come back, hangs that nothing ends, blocks too
 /// short for a step.

@@ -8,7 +8,6 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/units.hpp"
-#include "campaign/best_interval.hpp"
 #include "cli/flags/flag_numbers.hpp"
 
 namespace auspex::cli {
@@ -96,8 +95,7 @@ campaign::Setting on_nodes(const Options& options, const CampaignCase& played, i
     other.nodes.clear();
     CampaignCase one = predicted_campaign(other);
     if (one.is_auto) {
-        const auto best = campaign::best_interval(one.setting, options.seed.value_or(1));
-        one.setting.checkpoints.every_steps = std::min(best ? best->steps : one.setting.steps, one.setting.steps);
+        settle_interval(one, options.seed.value_or(1));
     }
     return one.setting;
 }
@@ -108,8 +106,7 @@ campaign::Setting with_value(const Options& options, const CampaignCase& played,
         return on_nodes(options, played, static_cast<int>(value));
     }
     if (range.what == "interval") {
-        const double steps = std::clamp(std::round(value / s.step_s), 1.0, static_cast<double>(s.steps));
-        s.checkpoints.every_steps = static_cast<std::int64_t>(steps);
+        s.checkpoints.every_steps = steps_between(value / s.step_s, s);
     } else if (range.what == "spares") {
         s.nodes.spares = static_cast<int>(value);
     } else {

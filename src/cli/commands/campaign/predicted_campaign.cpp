@@ -21,9 +21,6 @@ constexpr int kPersistentEvery = 10;
 /// A 90 % interval is so many standard deviations wide.
 constexpr double kWidth90 = 2 * 1.645;
 
-/// Of mixed precision: an fp32 copy of the weights and two moments; with bf16 states two moments in bf16.
-double state_bytes(const models::Plan& plan) { return plan.bf16_states ? 4 : plan.weight_bytes >= 4 ? 8 : 12; }
-
 predict::Prediction predict_step(const Options& options, const models::Inputs& inputs) {
     predict::PredictOptions wanted;
     wanted.tiles = options.tiles.empty() ? 0 : options.tiles.front();
@@ -45,7 +42,7 @@ PredictedRun run_of(const Options& options, const models::Inputs& inputs, const 
     run.interval_s = p.published_spread ? p.step_time_interval_with_spread_s : p.step_time_interval_s;
     const double parameters = count_parameters(inputs.workload).total();
     run.model_bytes = parameters * inputs.plan.weight_bytes;
-    run.checkpoint_bytes = run.model_bytes + parameters * state_bytes(inputs.plan);
+    run.checkpoint_bytes = run.model_bytes + parameters * (master_bytes(inputs.plan) + moment_bytes(inputs.plan));
     run.fits = p.memory.fits;
     return run;
 }

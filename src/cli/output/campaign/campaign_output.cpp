@@ -14,6 +14,9 @@
 namespace auspex::cli {
 namespace {
 
+using report::count_words;
+using report::span_words;
+
 std::optional<double> finite(double value) { return std::isfinite(value) ? std::optional(value) : std::nullopt; }
 
 void write_quantiles(JsonWriter& json, const campaign::Quantiles& of) {

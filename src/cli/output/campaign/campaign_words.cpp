@@ -1,4 +1,4 @@
-/// @file Times and dates as people read them.
+/// @file Dates as people read them.
 #include "cli/output/campaign/campaign_words.hpp"
 
 #include <array>
@@ -7,17 +7,9 @@
 #include <cstdio>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
-#include "base/units.hpp"
 #include "cli/flags/flag_numbers.hpp"
 
 namespace auspex::cli {
-
-std::string span_words(double seconds) {
-    return std::isfinite(seconds) ? format_quantity(seconds, Dimension::kSeconds) : "never";
-}
-
-std::string count_words(double count) { return std::isfinite(count) ? thousands(count) : "no end"; }
 
 double day_of(const char* flag, const std::string& date) {
     int year = 0;

@@ -1,13 +1,8 @@
 #pragma once
-/// @file Times and dates of a campaign in words.
+/// @file Dates of a campaign.
 #include <string>
 
 namespace auspex::cli {
-
-/// "11.2 d", "never" where it is infinite.
-[[nodiscard]] std::string span_words(double seconds);
-/// "22,131", "no end".
-[[nodiscard]] std::string count_words(double count);
 
 /// "2027-01-01" in days since 1970. Throws InputError that names the flag.
 [[nodiscard]] double day_of(const char* flag, const std::string& date);

@@ -58,6 +58,8 @@ struct Stack {
     bool sync_after_pass = false;  ///< the host waits for the device after each pass of a micro-batch
     bool router_logits_travel =
         false;  ///< router logits of all earlier layers go with every pipeline message, and their gradients come back
+    bool scatters_messages = false;  ///< what all tp ranks of a stage hold alike leaves in slices, each rank's own, and
+                                     ///< is gathered where it arrives (arXiv:2104.04473, section 4.1)
     // optimizer
     Reduction reduction = Reduction::kBucketed;
     double bucket_bytes = 0;              ///< kBucketed: least size of one reduction
@@ -72,10 +74,11 @@ struct Stack {
     bool gradient_buckets = false;  ///< gradients as computed stay in buckets beside the accumulated ones, where there
                                     ///< are several replicas
     // of fully sharded weights (plan.optimizer "fsdp")
-    bool casts_shards = false;     ///< ranks hold shards in fp32 only, and cast what they gather
-    bool frees_gradients = false;  ///< behind the update, until the next backward pass makes new ones
-    bool keeps_last_unit = false;  ///< final norm and LM head stay gathered from the forward to the backward pass
-    double fragmentation = 0;      ///< share of what comes and goes in a step that the allocator holds beside it
+    bool casts_shards = false;      ///< ranks hold shards in fp32 only, and cast what they gather
+    bool frees_gradients = false;   ///< behind the update, until the next backward pass makes new ones
+    bool keeps_last_unit = false;   ///< final norm and LM head stay gathered from the forward to the backward pass
+    bool shards_by_expert = false;  ///< without ep, shards of experts are whole experts, as many for every rank
+    double fragmentation = 0;       ///< share of what comes and goes in a step that the allocator holds beside it
     bool per_parameter_ep_all_reduce =
         false;            ///< optimizer "sharded" with ep > 1: one all-reduce over ep per replicated tensor
     std::string release;  ///< the entry of "releases" that is in use; empty: the file has none

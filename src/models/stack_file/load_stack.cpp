@@ -18,10 +18,13 @@ namespace auspex::models {
 namespace {
 
 void read_pipeline(const JsonValue& section, Stack& stack) {
-    section.allow_only({"blocking_sends", "sync_after_pass", "router_logits_travel"});
+    section.allow_only({"blocking_sends", "sync_after_pass", "router_logits_travel", "scatters_messages"});
     stack.blocking_sends = section.at("blocking_sends").as_bool();
     stack.sync_after_pass = section.at("sync_after_pass").as_bool();
     stack.router_logits_travel = section.at("router_logits_travel").as_bool();
+    if (const auto scatters = section.find("scatters_messages")) {
+        stack.scatters_messages = scatters->as_bool();
+    }
 }
 
 void read_optimizer(const JsonValue& section, Stack& stack) {
@@ -49,8 +52,8 @@ void read_optimizer(const JsonValue& section, Stack& stack) {
             read_constant(section, "fragmentation", Dimension::kNone, 0, 1, kStackRole, stack.constants);
     }
     if (const auto fsdp = section.find("fsdp")) {
-        set_flags(*fsdp, {"casts_shards", "frees_gradients", "keeps_last_unit"},
-                  {&stack.casts_shards, &stack.frees_gradients, &stack.keeps_last_unit});
+        set_flags(*fsdp, {"casts_shards", "frees_gradients", "keeps_last_unit", "shards_by_expert"},
+                  {&stack.casts_shards, &stack.frees_gradients, &stack.keeps_last_unit, &stack.shards_by_expert});
     }
     // With the check one all-reduce is of flags and another of the loss.
     stack.world_all_reduces_per_step = read_count(section, "world_all_reduces_per_step", stack.check_gradients ? 2 : 0);

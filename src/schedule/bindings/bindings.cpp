@@ -139,6 +139,7 @@ bool is_bound(const Operation& op, const Block& block) {
     switch (op.kind) {
         case OpKind::kModulation:
         case OpKind::kWindowShift:
+        case OpKind::kMessageGather:
         case OpKind::kCount: return false;
         case OpKind::kTiedEmbeddingAllReduce:
         case OpKind::kMirrorGradientExchange:

@@ -159,11 +159,13 @@ ChunkSizes chunk_sizes(const models::Workload& workload, const models::Plan& pla
         // PyTorch's copies what the pass has made, in the weights' type, into what is summed.
         const bool is_copied = stack.casts_shards && gathers_in_passes(plan) && plan.gradient_bytes > plan.weight_bytes;
         const double made = plan.gradient_bytes + (is_copied ? plan.weight_bytes : 0);
+        const double padding = expert_padding(workload, plan, stack, shards.experts);
         for (const GradientBucket& bucket : gradient_buckets(workload, plan, stack, v)) {
             const SummedParts parts = summed_parts(plan, grid, bucket.parameters);
             const double dense = parts.dense ? bucket.parameters.dense : 0;
             const double experts = parts.experts ? bucket.parameters.experts : 0;
-            c.buckets.push_back({bucket.last - 1, whole(dense * made), whole(experts * made),
+            c.buckets.push_back({bucket.last - 1, whole(dense * made),
+                                 whole(experts * (made + (padding - 1) * plan.gradient_bytes)),
                                  whole(dense / shards.dense * stored), whole(experts / shards.experts * stored)});
         }
     }

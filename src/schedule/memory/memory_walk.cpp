@@ -122,7 +122,8 @@ void BlockWalk::step(const Operation& op) {
             sublayer_ -= recomputes() && in_feed_forward() ? 1 : 0;
             return norm_step();
         case OpKind::kFeedForwardNorm: return norm_step();
-        case OpKind::kModulation: return;
+        case OpKind::kModulation:
+        case OpKind::kMessageGather: return;  // into what the receive has made
         case OpKind::kWindowShift:  // what arrives takes the place of what was sent
             return tally_.make_for_now(kWorkspace, static_cast<std::uint64_t>(op.bytes));
         case OpKind::kQkvProjection:

@@ -119,7 +119,7 @@ class StageBuilder {
         const bool has_reference = s_.workload.objective == models::Objective::kDpo;
         Value received = kNoValue;
         if (has_reference) {
-            received = receives ? b_.receive(OpKind::kReceiveForward, v - 1) : kNoValue;
+            received = receives ? receive(OpKind::kReceiveForward, v - 1) : kNoValue;
             reference_forward(v, received);
             b_.set(Phase::kForward, -1);
         }
@@ -129,7 +129,7 @@ class StageBuilder {
             gathers.before_next(kNoValue);
             x = embed(b_);
         } else if (receives) {
-            x = has_reference ? received : b_.receive(OpKind::kReceiveForward, v - 1);
+            x = has_reference ? received : receive(OpKind::kReceiveForward, v - 1);
         }
         const LayerRange range = layers_of(s_.workload, s_.plan, v);
         HostCopies copies(b_, range);
@@ -186,7 +186,7 @@ class StageBuilder {
                 reduce(unit_of_head(range));
             }
         } else if (!is_local_boundary(s_.plan, v)) {
-            g = b_.receive(OpKind::kReceiveBackward, v);
+            g = receive(OpKind::kReceiveBackward, v);
         }
         for (int layer = range.last - 1; layer >= range.first; --layer) {
             copies.before_backward(layer);
@@ -249,6 +249,17 @@ class StageBuilder {
             b_.host(OpKind::kHostIssue, 0);
         }
         return b_.end();
+    }
+
+    /// What has come over a boundary, whole.
+    Value receive(OpKind kind, int boundary) {
+        const Value message = b_.receive(kind, boundary);
+        if (!scatters_messages(s_.plan, s_.stack)) {
+            return message;
+        }
+        const bool has_two = kind == OpKind::kReceiveForward && s_.workload.objective == models::Objective::kDpo;
+        return b_.communicate(OpKind::kMessageGather, Stream::kTp, CommKind::kAllGather, models::GroupKind::kTp,
+                              s_.plan.tp, {{(has_two ? 2 : 1) * s_.t * s_.h}}, {message});
     }
 
     void set_layer(Phase phase, int layer, LayerRange range) {
@@ -326,10 +337,14 @@ class StageBuilder {
 
 }  // namespace
 
+bool scatters_messages(const models::Plan& plan, const models::Stack& stack) {
+    return stack.scatters_messages && plan.tp > 1 && !plan.sequence_parallel;
+}
+
 StageMessage stage_message(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
                            int boundary) {
     const double tokens = static_cast<double>(plan.micro_batch_size) * workload.sequence_length / plan.cp;
-    const double slice = plan.sequence_parallel ? tokens / plan.tp : tokens;
+    const double slice = plan.sequence_parallel || scatters_messages(plan, stack) ? tokens / plan.tp : tokens;
     StageMessage message;
     message.activations.elements = slice * workload.hidden_size;
     if (stack.router_logits_travel && workload.global_aux_loss) {

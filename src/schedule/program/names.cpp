@@ -48,6 +48,7 @@ constexpr std::array<const char*, static_cast<std::size_t>(OpKind::kCount)> kOpN
                                                                                      "tp_all_reduce",
                                                                                      "tp_reduce_scatter",
                                                                                      "tp_all_gather",
+                                                                                     "message_gather",
                                                                                      "receive_forward",
                                                                                      "send_forward",
                                                                                      "receive_backward",

@@ -61,7 +61,9 @@ Value emit_gradient_reduction(BlockBuilder& b, const models::Layout& layout, con
             reduce(kind, CommKind::kAllReduce, *shard.groups.replicas, elements / shard.size, 1);
         }
     };
-    reduce_part(OpKind::kGradientReduceExperts, shard_of(s.plan, layout, true), p.experts);
+    const Shard experts = shard_of(s.plan, layout, true);
+    reduce_part(OpKind::kGradientReduceExperts, experts,
+                p.experts * expert_padding(s.workload, s.plan, s.stack, experts.size));
     reduce_part(OpKind::kGradientReduceDense, shard_of(s.plan, layout, false), p.dense);
     return last;
 }

@@ -75,6 +75,7 @@ enum class OpKind : std::uint8_t {
     kTpAllReduce,
     kTpReduceScatter,
     kTpAllGather,
+    kMessageGather,  ///< of a message that came in slices, one to each tp rank
     kReceiveForward,
     kSendForward,
     kReceiveBackward,
@@ -293,8 +294,11 @@ struct OptimizerShards {
 };
 [[nodiscard]] OptimizerShards optimizer_shards(const models::Plan& plan, const models::Layout& layout);
 
-/// The message that crosses a virtual-stage boundary, one direction: activations, and with a stack whose router logits
-/// travel those of every MoE layer before the boundary (0 elements where there is none).
+/// True where a rank sends only its slice of what all tp ranks hold alike: Stack::scatters_messages, with tp > 1 and
+/// without sequence parallelism, whose tokens are split already.
+[[nodiscard]] bool scatters_messages(const models::Plan& plan, const models::Stack& stack);
+/// The message of a rank that crosses a virtual-stage boundary, one direction: activations, and with a stack whose
+/// router logits travel those of every MoE layer before the boundary (0 elements where there is none).
 struct StageMessage {
     Buffer activations, router_logits;
 };

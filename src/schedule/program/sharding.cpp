@@ -26,6 +26,15 @@ ShardGroups shard_groups(const models::Plan& plan, bool experts) {
 
 bool gathers_in_passes(const models::Plan& plan) { return plan.optimizer == models::OptimizerSharding::kFsdp; }
 
+double expert_padding(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
+                      int ranks) {
+    if (!stack.shards_by_expert || !gathers_in_passes(plan) || plan.ep > 1 || workload.num_experts == 0) {
+        return 1;
+    }
+    const int of_a_rank = (workload.num_experts + ranks - 1) / ranks;
+    return static_cast<double>(ranks) * of_a_rank / workload.num_experts;
+}
+
 bool shards_weights(const models::Plan& plan) { return gathers_in_passes(plan) && plan.reshard_after_forward; }
 
 bool keeps_last_unit(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack) {

@@ -34,6 +34,10 @@ struct ShardGroups {
 [[nodiscard]] bool gradients_come_and_go(const models::Plan& plan, const models::Stack& stack);
 /// Passes gather weights: fsdp.
 [[nodiscard]] bool gathers_in_passes(const models::Plan& plan);
+/// What is gathered and summed of the experts' E weights over their own: n ceil(E / n) / E for n ranks that share them,
+/// where fsdp shards them by experts (Stack::shards_by_expert) and ep is 1; else 1.
+[[nodiscard]] double expert_padding(const models::Workload& workload, const models::Plan& plan,
+                                    const models::Stack& stack, int ranks);
 
 /// Where gradients are sharded: whether a micro-batch's gradients of a bucket are by themselves until they are summed.
 /// Where nobody else has a part of them they are added to the rank's own at once.

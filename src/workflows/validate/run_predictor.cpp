@@ -59,7 +59,7 @@ void RunPredictor::check_files(const std::vector<evaluate::PublishedRun>& runs) 
 
 evaluate::ValidatedRun RunPredictor::validated(evaluate::PublishedRun run) const {
     evaluate::ValidatedRun one;
-    one.run = std::move(run);
+    one.run = corrected(names_, std::move(run));
     try {
         predict_run(one);
     } catch (const InputError& error) {

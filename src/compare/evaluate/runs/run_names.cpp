@@ -138,8 +138,12 @@ RunNames::Framework read_framework(const JsonValue& v) {
 }
 
 RunNames::Correction read_correction(const JsonValue& v) {
-    v.allow_only({"id", "source", "set", "why"});
+    v.allow_only({"id", "source", "set", "why", "micro_batch"});
     RunNames::Correction correction{texts_in(v, "id"), texts_in(v, "source"), texts_in(v, "set"), name_in(v, "why")};
+    if (const std::optional<JsonValue> sequences = v.find("micro_batch")) {
+        constexpr int kMostSequences = 1 << 16;
+        correction.micro_batch = static_cast<int>(sequences->as_integer(1, kMostSequences));
+    }
     if (correction.id.empty() && correction.source.empty()) {
         v.fail("ids or sources of the cases that it corrects");
     }
@@ -243,6 +247,16 @@ std::vector<const RunNames::Correction*> corrections_of(const RunNames& names, c
         }
     }
     return found;
+}
+
+PublishedRun corrected(const RunNames& names, PublishedRun run) {
+    for (const RunNames::Correction* const one : corrections_of(names, run)) {
+        if (one->micro_batch > 0 && run.plan.micro_batch > 0) {
+            run.plan.global_batch = run.plan.global_batch / run.plan.micro_batch * one->micro_batch;
+            run.plan.micro_batch = one->micro_batch;
+        }
+    }
+    return run;
 }
 
 bool is_fitted(const RunNames& names, const PublishedRun& run) {

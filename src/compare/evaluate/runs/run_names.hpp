@@ -47,6 +47,7 @@ struct RunNames {
         std::vector<std::string> id, source;
         std::vector<std::string> set;  ///< ROLE.PATH=VALUE, behind those of hardware and framework
         std::string why;
+        int micro_batch = 0;  ///< sequences, in place of the case's, with as many micro-batches a step; 0: the case's
     };
     /// Cases that gave a constant: those with everything that is named here.
     struct Fitted {
@@ -73,6 +74,8 @@ struct RunNames {
 [[nodiscard]] const RunNames::Hardware* hardware_of(const RunNames& names, const PublishedRun& run);
 [[nodiscard]] const RunNames::Framework* framework_of(const RunNames& names, const PublishedRun& run);
 [[nodiscard]] std::vector<const RunNames::Correction*> corrections_of(const RunNames& names, const PublishedRun& run);
+/// With the micro-batches of its corrections.
+[[nodiscard]] PublishedRun corrected(const RunNames& names, PublishedRun run);
 [[nodiscard]] bool is_fitted(const RunNames& names, const PublishedRun& run);
 /// The first that fits; empty: nobody has found one.
 [[nodiscard]] std::string reason_of(const RunNames& names, const PublishedRun& run);

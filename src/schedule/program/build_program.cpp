@@ -254,12 +254,10 @@ class StageBuilder {
     /// What has come over a boundary, whole.
     Value receive(OpKind kind, int boundary) {
         const Value message = b_.receive(kind, boundary);
-        if (!scatters_messages(s_.plan, s_.stack)) {
-            return message;
-        }
+        const int ranks = scatters_messages(s_.plan, s_.stack) ? s_.plan.tp : 1;
         const bool has_two = kind == OpKind::kReceiveForward && s_.workload.objective == models::Objective::kDpo;
-        return b_.communicate(OpKind::kMessageGather, Stream::kTp, CommKind::kAllGather, models::GroupKind::kTp,
-                              s_.plan.tp, {{(has_two ? 2 : 1) * s_.t * s_.h}}, {message});
+        return b_.communicate(OpKind::kMessageGather, Stream::kTp, CommKind::kAllGather, models::GroupKind::kTp, ranks,
+                              {{(has_two ? 2 : 1) * s_.t * s_.h}}, {message});
     }
 
     void set_layer(Phase phase, int layer, LayerRange range) {
@@ -334,33 +332,6 @@ class StageBuilder {
     const Shapes& s_;
     const models::Layout& layout_;
 };
-
-}  // namespace
-
-bool scatters_messages(const models::Plan& plan, const models::Stack& stack) {
-    return stack.scatters_messages && plan.tp > 1 && !plan.sequence_parallel;
-}
-
-StageMessage stage_message(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
-                           int boundary) {
-    const double tokens = static_cast<double>(plan.micro_batch_size) * workload.sequence_length / plan.cp;
-    const double slice = plan.sequence_parallel || scatters_messages(plan, stack) ? tokens / plan.tp : tokens;
-    StageMessage message;
-    message.activations.elements = slice * workload.hidden_size;
-    if (stack.router_logits_travel && workload.global_aux_loss) {
-        const int layers = layers_of(workload, plan, boundary).last - workload.first_dense_layers;
-        message.router_logits.elements = std::max(0, layers) * tokens * workload.num_experts;
-    }
-    return message;
-}
-
-double message_bytes(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
-                     int boundary) {
-    const StageMessage message = stage_message(workload, plan, stack, boundary);
-    return (message.activations.elements + message.router_logits.elements) * element_bytes(plan, ElementType::kValue);
-}
-
-namespace {
 
 Program program_without_blocks(const models::Plan& plan, const models::Stack& stack) {
     check_overlap(plan, stack);

@@ -104,6 +104,7 @@ TEST_F(StartupCli, what_is_wrong_is_refused_by_its_flag) {
           {aurora, "neither --nodes nor --tiles"},
           {aurora + " --nodes 4 --plan mula-7b-a1b", "--plan: found without --workload"},
           {aurora + " --nodes 4 --tokens 2T", "--tokens: found without --workload"},
+          {aurora + " --nodes 4 --set plan.pp=3", "found the role \"plan\"; expected one of machine, stack"},
           {aurora + " --nodes 20000", "--nodes: found 20,000 nodes; expected at most 10,624"},
           {aurora + " --nodes 4 --tiles 48", "--nodes: found beside --tiles"},
           {aurora + " --nodes 4 --without luck",

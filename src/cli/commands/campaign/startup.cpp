@@ -78,7 +78,13 @@ void predict_job(const Options& options, StartCase& to) {
 
 StartCase case_of(const Options& options) {
     check_flags(options);
-    launch::require_roles(options.overrides, {"machine", "stack", "workload", "plan"});
+    std::vector<std::string> roles = {"machine", "stack"};
+    for (const auto& [role, name] : {std::pair("workload", &options.workload), {"plan", &options.plan}}) {
+        if (!name->empty()) {
+            roles.emplace_back(role);
+        }
+    }
+    launch::require_roles(options.overrides, roles);
     StartCase one;
     one.machine = models::load_machine(launch::load_document("machine", options.machine, options.overrides));
     one.stack = models::load_stack(launch::load_document("stack", options.stack, options.overrides));

@@ -71,7 +71,8 @@ std::vector<std::string> broken_by_the_rest(const Setting& setting) {
     note(setting.step_sigma > 0, "the step's time differs from sample to sample");
     note(!setting.recovery.is_interruptible, "recoveries are not interrupted");
     note(!setting.recovery.loses_work, "no steps are lost");
-    note(setting.starts_cold, "the first start takes time, too");
+    note(setting.starts_cold, setting.prepare_s > 0 ? "the first start takes time, too, and an index of data is built"
+                                                    : "the first start takes time, too");
     return broken;
 }
 

@@ -27,7 +27,7 @@ double units_of(const models::Machine& machine, models::FailureUnit unit, int no
     check_failed("unit", "unknown unit", __FILE__, __LINE__);
 }
 
-/// Of so many nodes together, to and from storage.
+/// Of so many nodes together, to storage.
 double nic_rate(const models::Machine& machine, int nodes) {
     return static_cast<double>(nodes) * machine.node.nics * machine.node.nic_bytes_per_s;
 }
@@ -64,23 +64,13 @@ CheckpointTimes checkpoint_times(const models::Machine& machine, const Checkpoin
     const int writers = size.is_scattered ? size.nodes : size.replica_nodes;
     const double write_rate = std::min(measured_or(storage.checkpoint_write_bytes_per_s, storage.write_bytes_per_s),
                                        nic_rate(machine, writers));
-    const double read_rate = std::min(measured_or(storage.checkpoint_read_bytes_per_s, storage.read_bytes_per_s),
-                                      nic_rate(machine, size.nodes));
     const double save_s = storage.checkpoint_start_s + size.bytes / write_rate;
     const double cards = static_cast<double>(writers) * machine.node.tiles / machine.node.tiles_per_card;
     const double copy_s = size.bytes / cards / machine.node.pcie_bytes_per_s;
     const double stall_s = storage.stall_share > 0 ? storage.stall_share * save_s : copy_s;
-    const double replicas = static_cast<double>(size.nodes) / size.replica_nodes;
     CheckpointTimes times;
     times.stall_s = size.is_async ? std::min(stall_s, save_s) : save_s;
     times.write_s = save_s - times.stall_s;
-    times.load_s = size.bytes / read_rate;
-    if (size.is_scattered && replicas > 1) {
-        times.load_s += size.model_bytes / nic_rate(machine, size.replica_nodes);
-    } else {
-        const double whole_rate = std::min(storage.read_bytes_per_s, nic_rate(machine, size.nodes));
-        times.load_s += (replicas - 1) * size.model_bytes / whole_rate;
-    }
     times.model_s = storage.checkpoint_start_s + size.model_bytes / write_rate;
     return times;
 }

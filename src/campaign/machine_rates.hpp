@@ -18,19 +18,16 @@ struct CheckpointSize {
     double model_bytes = 0;    ///< weights alone
     int nodes = 1;             ///< of the job
     int replica_nodes = 1;     ///< that hold one copy of the model
-    bool is_scattered = true;  ///< each replica writes a part; false: the first one writes all, and all of them read it
+    bool is_scattered = true;  ///< each replica writes a part; false: the first one writes all
     bool is_async = true;      ///< written beside the steps that follow
 };
 
 /// Seconds. With b the storage's rate for checkpoints, at most what the NICs of the nodes that write carry:
 ///   save = start + bytes / b,  stall = share x save, or, without a share, the copy of a tile's part to its host
-///   load = bytes / b' + model_bytes through the NICs of one replica's nodes to the others; not scattered: read by each
-///          of them again, as fast as the machine's whole storage goes
-/// Ignores: caches, other jobs, how b falls with many files.
+/// Ignores: caches, other jobs, how b falls with many files. Loads are load_time.hpp's.
 struct CheckpointTimes {
     double stall_s = 0, write_s = 0;  ///< not async: the stall is all of it
-    double load_s = 0;
-    double model_s = 0;  ///< stall of a copy of the model alone
+    double model_s = 0;               ///< stall of a copy of the model alone
 };
 [[nodiscard]] CheckpointTimes checkpoint_times(const models::Machine& machine, const CheckpointSize& size);
 

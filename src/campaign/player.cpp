@@ -18,8 +18,7 @@ namespace {
 
 /// Purposes of random streams beyond the sources' numbers.
 constexpr std::uint64_t kNodeStream = 1'000'000, kSlowStream = 1'000'001, kPaceStream = 1'000'002;
-/// A run is given up after so many events for each of its checkpoints, and for so many checkpoints more; or when it
-/// has taken so many times as long as its steps do, and so much longer.
+/// A run is given up after so many events a checkpoint and so many checkpoints more, or so many times its steps' time.
 constexpr std::int64_t kEventsOfCheckpoint = 100, kMoreCheckpoints = 1'000;
 constexpr double kLongest = 100, kLonger_s = 365.25 * 86'400;
 
@@ -84,7 +83,6 @@ class Player {
 
  private:
     // --- Time ---
-
     [[nodiscard]] bool is_batch() const { return set_.blocks.walltime_s > 0 || set_.blocks.queue_wait_s > 0; }
     [[nodiscard]] bool is_exposed() const { return is_up_ || set_.recovery.is_interruptible; }
 
@@ -125,7 +123,7 @@ class Player {
     [[nodiscard]] Nanoseconds last_save() const { return set_.checkpoints.at_block_end ? next_stall() + write_ : 0; }
 
     void open_block() {
-        const Stretch block = block_from(set_.blocks, book_.now(), start_ + step_ + last_save());
+        const Stretch block = block_from(set_.blocks, book_.now(), start_ + prepare_ + step_ + last_save());
         wait_until(block.begin, Spent::kMaintenance, Ledger::Nodes::kNone);
         block_end_ = block.end;
     }
@@ -178,6 +176,7 @@ class Player {
         const std::pair<double, Spent> stages[] = {{swaps_ ? r.swap_s : 0, Spent::kSwap},
                                                    {r.restart_s, Spent::kRestart},
                                                    {r.initialise_s, Spent::kInitialisation},
+                                                   {to_seconds(prepare_), Spent::kStart},
                                                    {r.load_s, Spent::kLoad}};
         for (const auto& [seconds, spent] : stages) {
             if (const Nanoseconds length = to_nanoseconds(seconds); length > 0) {
@@ -185,6 +184,7 @@ class Player {
                     return stop;
                 }
             }
+            prepare_ = spent == Spent::kStart ? 0 : prepare_;
         }
         is_up_ = true;
         swaps_ = false;
@@ -379,7 +379,7 @@ class Player {
     KeptCheckpoints kept_;
     SlowSpells slow_;
     std::int64_t events_ = 0;
-    Nanoseconds block_end_ = kNever;
+    Nanoseconds block_end_ = kNever, prepare_ = set_.starts_cold ? to_nanoseconds(set_.prepare_s) : 0;
     bool is_up_ = true, is_over_ = false;
     bool is_planned_ = true;                    ///< the start that comes or goes on follows no interruption
     bool swaps_ = false, needs_queue_ = false;  ///< of the recovery that comes or goes on

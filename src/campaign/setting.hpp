@@ -79,6 +79,8 @@ struct Setting {
     double step_s = 0;
     double step_sigma = 0;     ///< standard deviation of the logarithm of the whole run's step time
     bool starts_cold = false;  ///< the first step comes after restart, initialisation and load, too
+    double prepare_s =
+        0;  ///< of a cold start alone, between initialisation and load: the index of the run's data. Once
     Checkpoints checkpoints;
     Recovery recovery;
     Nodes nodes;

@@ -1,4 +1,4 @@
-/// @file Reads machines/*.json: tile, node, fabric, noise, storage, reliability, host, and checks that they are
+/// @file Reads machines/*.json: tile, node, fabric, noise, storage, reliability, start, host, and checks that they are
 /// consistent.
 #include "models/machine.hpp"
 
@@ -342,7 +342,7 @@ void read_noise(Section in, Noise& noise) {
 Machine load_machine(const JsonDocument& document) {
     const JsonValue root = document.root();
     root.allow_only({"name", "description", "default_stack", "tile", "node", "fabric", "noise", "storage",
-                     "reliability", "host", "launch"});
+                     "reliability", "startup", "host", "launch"});
     Machine machine;
     machine.file = document.name();
     machine.name = read_text(root, "name");
@@ -358,6 +358,9 @@ Machine load_machine(const JsonDocument& document) {
     read_noise(Section(root.at("noise"), machine.constants), machine.noise);
     machine.storage = read_storage(root.at("storage"), machine.constants);
     machine.reliability = read_reliability(root.at("reliability"), machine.constants);
+    if (const auto startup = root.find("startup")) {
+        machine.startup = read_startup_facts(*startup, machine.constants);
+    }
     if (const auto host = root.find("host")) {
         machine.cpu = read_cpu_section(*host, machine.fabric.max_nodes, machine.constants);
     }

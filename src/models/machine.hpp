@@ -1,5 +1,6 @@
 #pragma once
-/// @file What a machine is: tile, node, fabric, noise, storage, reliability. Pure data, loaded from machines/*.json.
+/// @file What a machine is: tile, node, fabric, noise, storage, reliability, start. Pure data, loaded from
+/// machines/*.json.
 #include <string>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include "base/json_forward.hpp"
 #include "models/cpu/cpu_model.hpp"
 #include "models/reliability/reliability.hpp"
+#include "models/startup/startup.hpp"
 
 namespace auspex::models {
 
@@ -137,6 +139,7 @@ struct Machine {
     Noise noise;
     Storage storage;
     Reliability reliability;
+    StartupFacts startup;
     CpuModel cpu;  ///< host.cores = 0: the file has no "host" section
     std::vector<Constant>
         constants;  ///< every physical number above, in the order of the file; paths begin with "machine."

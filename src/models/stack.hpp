@@ -8,6 +8,7 @@
 
 #include "base/constant.hpp"
 #include "base/json_forward.hpp"
+#include "models/startup/startup.hpp"
 #include "models/transport/collective_rules.hpp"
 
 namespace auspex::models {
@@ -129,7 +130,8 @@ struct Stack {
     /// Streams that this software can run beside compute; plan.overlap must be a subset.
     bool tp_beside_products = false;  ///< tp that overlaps runs beside the product that it feeds or comes from, too
     bool can_overlap_tp = false, can_overlap_ep = false, can_overlap_dp = false, can_overlap_pp = false;
-    std::vector<Constant> constants;  ///< paths begin with "stack."
+    std::optional<StackStartup> startup;  ///< none: the file does not say
+    std::vector<Constant> constants;      ///< paths begin with "stack."
 };
 
 [[nodiscard]] Stack load_stack(const JsonDocument& document);

@@ -36,7 +36,7 @@ BEGIN {
     may["cli"] = may["workflows"] " campaign sim/orders sim/search explore workflows"
     may["python"] = "base launch cli"
     # Rooms within a group: each includes those in front of it only.
-    n = split("base base/statistics models/cpu models/transport models/jobs models campaign interop interop/measurements interop/megatron interop/optimus " \
+    n = split("base base/statistics models/cpu models/transport models/jobs models campaign/start campaign interop interop/measurements interop/megatron interop/optimus " \
               "interop/torchtitan interop/deepspeed interop/frameworks schedule schedule/orders schedule/program schedule/inspection schedule/bindings schedule/rounds " \
               "schedule/kernel_calls schedule/memory sim/network/sharing sim/network/node sim/network/fabric " \
               "sim/network/collective sim/network/use sim/engine sim/orders sim/graph sim/cpu sim/predict sim/search/space sim/search/bounds sim/search/state sim/search sim/search/shared sim/search/answers sim/search/advice exec/kernels exec/data exec/system " \

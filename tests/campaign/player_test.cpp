@@ -108,6 +108,19 @@ TEST(Player, blocks_end_with_a_checkpoint_and_begin_with_a_start) {
     EXPECT_EQ(killed.lost_steps, killed.replayed_steps);
 }
 
+TEST(Player, what_is_prepared_once_is_prepared_before_the_first_step) {
+    Setting setting = traced({});
+    setting.prepare_s = 100;
+    EXPECT_DOUBLE_EQ(played_s(setting), 1025);  // a run that goes on has it
+    setting.starts_cold = true;
+    EXPECT_DOUBLE_EQ(played_s(setting), 60 + 100 + 1025);
+    EXPECT_DOUBLE_EQ(spent_s(play_sample(setting, {}), Spent::kStart), 160);
+    setting.failures.front().times_s = {130};  // while it goes on: begun anew
+    EXPECT_DOUBLE_EQ(played_s(setting), 130 + 60 + 100 + 1025);
+    setting.failures.front().times_s = {160 + 333};  // behind it: 128 s of steps, as ever, and a restart without it
+    EXPECT_DOUBLE_EQ(played_s(setting), 60 + 100 + 1025 + 128 + 60);
+}
+
 TEST(Player, a_block_leaves_room_for_a_persistent_copy_of_its_last_checkpoint) {
     Setting setting = traced({});
     setting.blocks = {.walltime_s = 500, .queue_wait_s = 1000};

@@ -41,6 +41,7 @@ CALLS = {
     "bare campaign": lambda: auspex.campaign(
         bare=True, step="8.2s", steps=1000, mtbf="3h", stall="30s", restart="5min", samples=20, vary="interval=5min:1h:3"
     ),
+    "startup": lambda: auspex.startup(**JOB, tokens="100B", queue_wait="1h", vary="nodes=8:2048:4"),
     "emit": lambda: auspex.emit("mula-7b-a1b", "mula-7b-a1b", format="megatron-lm"),
     "scenario": lambda: auspex.scenario(**JOB),
     "list_inputs": lambda: auspex.list_inputs(),

@@ -13,7 +13,7 @@ from auspex import _core, commands
 from python_fixture import ROOT
 
 COMMANDS = {
-    **{name: [name] for name in ("describe", "predict", "scale", "memory", "place", "ablate", "diff", "fabric", "emit", "scenario", "schedule", "campaign")},
+    **{name: [name] for name in ("describe", "predict", "scale", "memory", "place", "ablate", "diff", "fabric", "emit", "scenario", "schedule", "campaign", "startup")},
     "program": ["program"],
     "plan": ["plan", "plan_sizes", "plan_vary", "plan_deadline"],
     "collective": ["collective", "collective_sweep"],

@@ -54,6 +54,7 @@ void run_scale(const Options& options);
 void run_schedule(const Options& options);
 void run_ablate(const Options& options);
 void run_program(const Options& options);
+void run_startup(const Options& options);
 void run_train(const Options& options);
 void run_validate(const Options& options);
 void run_verify(const Options& options);

@@ -185,6 +185,9 @@ FlagText campaign_flag_text(Flag flag) {
                     "leave out dual (two checkpoints in turn), async (writes beside steps), final-save (before a block "
                     "ends), scattered (each replica writes a part), persistent (copies of the model that stay), buffer "
                     "(spare nodes); with --bare only the first three"};
+        case Flag::kBuildIndex:
+            return {"build-index", nullptr,
+                    "build the index of the run's tokens once, in front of its first step; else it is there already"};
         case Flag::kCampaignVary:
             return {"vary", "WORD=FROM:TO:N",
                     "N campaigns that differ in one number: interval=2min:2h:10, spares=0:20:11, walltime=6h:24h:4 or, "
@@ -228,6 +231,7 @@ void store_campaign_flag(Options& options, Flag flag, const std::string& text) {
         case Flag::kFinishBy: to.deadline = text; break;
         case Flag::kStart: to.start = text; break;
         case Flag::kWithout: to.without = parse_words(text); break;
+        case Flag::kBuildIndex: to.builds_index = true; break;
         case Flag::kCampaignVary: to.vary = text; break;
         default: check_failed("flag", "unknown flag", __FILE__, __LINE__);
     }

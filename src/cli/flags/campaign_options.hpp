@@ -1,5 +1,5 @@
 #pragma once
-/// @file What `auspex campaign` alone takes.
+/// @file What `auspex campaign` takes, and `auspex startup` of it.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -37,6 +37,7 @@ struct CampaignFlags {
     std::string deadline;  ///< a time, or a date
     std::string start;     ///< a date
     std::vector<std::string> without;
+    bool builds_index = false;
     std::string vary;
 };
 

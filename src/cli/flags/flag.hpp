@@ -171,6 +171,7 @@ enum class Flag {
     kFinishBy,
     kStart,
     kWithout,
+    kBuildIndex,
     kCampaignVary,
     kPort,
     kOpen,

@@ -211,7 +211,7 @@ Stack load_stack(const JsonDocument& document) {
     const JsonValue root = document.root();
     root.allow_only({"name", "description", "kernels", "pipeline", "optimizer", "transport", "collectives", "processes",
                      "can_overlap", "tp_beside_products", "measured_on", "offers", "emit_format", "environment",
-                     "releases"});
+                     "releases", "startup"});
     Stack stack;
     stack.file = document.name();
     stack.name = read_text(root, "name");
@@ -228,6 +228,7 @@ Stack load_stack(const JsonDocument& document) {
         read_processes(*processes, stack);
     }
     read_can_overlap(root, release, stack);
+    stack.startup = read_stack_startup(root.find("startup"), release ? release->find("startup") : std::nullopt);
     if (const auto pieces = root.find("tp_beside_products")) {
         stack.tp_beside_products = pieces->as_bool();
     }

@@ -114,11 +114,12 @@ std::optional<JsonValue> release_in_use(const JsonValue& root, Stack& stack) {
         return std::nullopt;
     }
     const DatedEntry found = entry_in_use(*section, stack.releases, [&root](const JsonValue& entry) {
-        entry.allow_only({"date", "kernels", "can_overlap"});
+        entry.allow_only({"date", "kernels", "can_overlap", "startup"});
         check_date(entry.at("date"));
         Stack unused;
         read_kernels(root.at("kernels"), entry.find("kernels"), unused);
         read_can_overlap(root, entry, unused);
+        static_cast<void>(read_stack_startup(root.find("startup"), entry.find("startup")));
     });
     stack.release = found.name;
     return found.value;

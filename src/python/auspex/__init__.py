@@ -7,7 +7,7 @@
 
 from ._call import Count, Input, Overrides
 from ._core import __version__
-from .campaigns import Campaign
+from .campaigns import Campaign, Startup
 from .commands import (
     ablate,
     campaign,
@@ -30,6 +30,7 @@ from .commands import (
     scale,
     scenario,
     schedule,
+    startup,
     version,
 )
 from .errors import AuspexError, InputError, InternalError
@@ -68,6 +69,7 @@ __all__ = [
     "RunDifference",
     "Scaling",
     "Scenario",
+    "Startup",
     "ablate",
     "campaign",
     "collective",
@@ -89,5 +91,6 @@ __all__ = [
     "scale",
     "scenario",
     "schedule",
+    "startup",
     "version",
 ]

@@ -27,6 +27,10 @@ def _each(convert: Callable[[Any], Any], values: list[Any]) -> list[Any]:
     return [convert(value) for value in values]
 
 
+def _each_value(convert: Callable[[Any], Any], values: Document) -> Document:
+    return {key: convert(value) for key, value in values.items()}
+
+
 def _unless_none(convert: Callable[[Any], Any], value: Any) -> Any:
     return None if value is None else convert(value)
 
@@ -39,6 +43,8 @@ def _conversion(hint: Any) -> Callable[[Any], Any] | None:
     origin = typing.get_origin(hint)
     if origin is list and (inner := _conversion(arguments[0])):
         return functools.partial(_each, inner)
+    if origin is dict and (inner := _conversion(arguments[1])):
+        return functools.partial(_each_value, inner)
     if origin is tuple:
         return tuple
     if type(None) in typing.get_args(hint) and (inner := _conversion(arguments[0])):

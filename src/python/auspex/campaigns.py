@@ -53,6 +53,7 @@ class Campaign(Result):
     version: str
     steps: int
     step_s: float
+    prepare_s: float
     nodes: int
     spares: int | None
     checkpoint_every_steps: int
@@ -92,3 +93,55 @@ class Campaign(Result):
     step_time_interval_s: tuple[float, float] | None = None
     worth: dict[str, dict[str, float | None]] | None = None
     curve: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartPhase:
+    """A part of a start, and the longest of what it is made of."""
+
+    name: str
+    seconds: float
+    share: float
+    bound_by: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartWithout:
+    """The same start without what makes it shorter; at least so long, where every server has a part of what all read."""
+
+    phases: list[StartPhase]
+    total_s: float
+    least_s: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartPoint:
+    """The same job on other nodes: seconds by phase, and what it would take without a feature."""
+
+    nodes: int
+    ranks: int
+    total_s: float
+    phases: dict[str, float]
+    without: dict[str, float]
+    public_runs: str | None
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Startup(Result):
+    """Of startup(): from a job's submission to its first step."""
+
+    _headline: ClassVar = ("nodes", "ranks", "total_s")
+
+    version: str
+    machine: str
+    stack: str
+    workload: str | None
+    plan: str | None
+    overrides: list[str]
+    nodes: int
+    ranks: int
+    phases: list[StartPhase]
+    total_s: float
+    without: dict[str, StartWithout]
+    curve: list[StartPoint]
+    notes: list[str]

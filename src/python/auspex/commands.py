@@ -15,7 +15,7 @@ from typing import Any
 
 from . import _core
 from ._call import Count, Input, Overrides, Path_, answer_to
-from .campaigns import Campaign
+from .campaigns import Campaign, Startup
 from .errors import InputError
 from .exchange import Emission, Imported, Listing, PipelineSchedule, Program, Scenario
 from .network import Collective, CollectiveSweep, Fabric
@@ -409,6 +409,7 @@ def campaign(
     seed: int | None = None,
     deadline: Count | None = None,
     start: str | None = None,
+    build_index: bool = False,
     vary: str | None = None,
     out: Path_ | None = None,
 ) -> Campaign:
@@ -418,6 +419,27 @@ def campaign(
     for name in times:
         given[name] = given[name] and _seconds(given[name])
     return Campaign._of(answer_to("campaign", given))
+
+
+def startup(
+    machine: Input | None = None,
+    stack: Input | None = None,
+    workload: Input | None = None,
+    plan: Input | None = None,
+    *,
+    tiles: int | None = None,
+    nodes: int | None = None,
+    scenario: Path_ | None = None,
+    set: Overrides | None = None,
+    tokens: Count | None = None,
+    queue_wait: Count | None = None,
+    without: Sequence[str] | str | None = None,
+    vary: str | None = None,
+) -> Startup:
+    """From a job's submission to its first step, phase by phase. `queue_wait` is a text, "12h", or seconds."""
+    given = dict(locals())
+    given["queue_wait"] = queue_wait and _seconds(queue_wait)
+    return Startup._of(answer_to("startup", given))
 
 
 def emit(

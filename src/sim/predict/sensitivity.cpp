@@ -16,7 +16,7 @@ namespace {
 
 bool enters_a_step(const std::string& path) {
     return !path.starts_with("machine.storage.") && !path.starts_with("machine.reliability.") &&
-           !path.starts_with("stack.processes.");
+           !path.starts_with("machine.startup.") && !path.starts_with("stack.processes.");
 }
 
 /// Constants that change links or messages; the others leave a network as it is.

@@ -57,6 +57,7 @@ CampaignCase bare_campaign(const Options& options) {
                   {"--nodes", !options.nodes.empty()},
                   {"--global-batch", options.global_batch > 0},
                   {"--no-sensitivity", options.no_sensitivity},
+                  {"--build-index", flags.builds_index},
                   {"--set", !options.overrides.empty()}},
                  "found with --bare, which has times and rates only; expected one of them");
     check_without(flags, {"dual", "async", "final-save"});

@@ -40,7 +40,7 @@ std::vector<double> read_trace(const std::string& file) {
 double least_block_s(const campaign::Setting& s) {
     const campaign::Recovery& r = s.recovery;
     const double persistent_s = s.checkpoints.persistent_every > 0 ? s.checkpoints.persistent_stall_s : 0;
-    return r.restart_s + r.initialise_s + r.load_s + s.step_s + s.checkpoints.stall_s + persistent_s +
+    return r.restart_s + r.initialise_s + s.prepare_s + r.load_s + s.step_s + s.checkpoints.stall_s + persistent_s +
            s.checkpoints.write_s;
 }
 

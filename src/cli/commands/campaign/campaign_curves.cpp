@@ -3,77 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/units.hpp"
-#include "cli/flags/flag_numbers.hpp"
+#include "cli/commands/campaign/ranges.hpp"
 
 namespace auspex::cli {
 namespace {
 
 const char* const kForm = "interval, spares, walltime or nodes, as in interval=2min:2h:10 or spares=0:20:11";
-
-struct Range {
-    std::string what;
-    double from = 0, to = 0;
-    int count = 0;
-};
-
-double read_value(const std::string& what, const std::string& text) {
-    if (what == "interval" || what == "walltime") {
-        const double seconds = parse_quantity(text, Dimension::kSeconds, "--vary " + what, "30 min");
-        if (!(seconds > 0)) {
-            throw InputError("--vary " + what, "found \"" + text + "\"; expected more than zero, such as 30min");
-        }
-        return seconds;
-    }
-    return parse_whole("vary", text, what == "nodes" ? 1 : 0, 1'000'000);
-}
-
-Range read_range(const std::string& text) {
-    constexpr int kMost = 100;
-    const auto fail = [&] { throw InputError("--vary", "found \"" + text + "\"; expected " + kForm); };
-    const std::size_t equals = text.find('=');
-    Range range{text.substr(0, equals)};
-    const bool is_known =
-        range.what == "interval" || range.what == "spares" || range.what == "walltime" || range.what == "nodes";
-    if (equals == std::string::npos || !is_known) {
-        fail();
-    }
-    std::vector<std::string> parts;
-    std::istringstream stream(text.substr(equals + 1) + ":");
-    for (std::string part; std::getline(stream, part, ':');) {
-        parts.push_back(part);
-    }
-    if (parts.size() != 3) {
-        fail();
-    }
-    range.from = read_value(range.what, parts[0]);
-    range.to = read_value(range.what, parts[1]);
-    range.count = parse_whole("vary", parts[2], 2, kMost);
-    if (!(range.to > range.from)) {
-        throw InputError("--vary", "found \"" + text + "\"; expected a last value above the first");
-    }
-    return range;
-}
-
-/// Intervals and nodes by equal factors, others by equal steps; counts are whole, each once.
-std::vector<double> values_of(const Range& range) {
-    const bool is_time = range.what == "interval" || range.what == "walltime";
-    const bool is_by_factors = range.from > 0 && (range.what == "interval" || range.what == "nodes");
-    std::vector<double> values;
-    for (int i = 0; i < range.count; ++i) {
-        const double share = static_cast<double>(i) / (range.count - 1);
-        const double value = is_by_factors ? range.from * std::pow(range.to / range.from, share)
-                                           : std::lerp(range.from, range.to, share);
-        values.push_back(is_time ? value : std::round(value));
-    }
-    const auto [first, last] = std::ranges::unique(values);
-    values.erase(first, last);
-    return values;
-}
 
 report::CampaignPoint played_point(const Options& options, const campaign::Setting& setting, double value,
                                    std::string text) {
@@ -120,7 +59,7 @@ campaign::Setting with_value(const Options& options, const CampaignCase& played,
 }  // namespace
 
 report::CampaignCurve varied_campaigns(const Options& options, const CampaignCase& played) {
-    const Range range = read_range(options.campaign.vary);
+    const Range range = read_range(options.campaign.vary, {"interval", "spares", "walltime", "nodes"}, kForm);
     const bool is_time = range.what == "interval" || range.what == "walltime";
     report::CampaignCurve curve{range.what, {}};
     for (const double value : values_of(range)) {

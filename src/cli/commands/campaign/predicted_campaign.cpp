@@ -6,7 +6,10 @@
 #include "base/number_text.hpp"
 #include "base/units.hpp"
 #include "campaign/machine_rates.hpp"
+#include "campaign/start/startup.hpp"
+#include "campaign/start/startup_notes.hpp"
 #include "cli/commands/campaign/campaign_case.hpp"
+#include "cli/commands/campaign/start_case.hpp"
 #include "cli/flags/flag_values.hpp"
 #include "cli/flags/input_flags.hpp"
 #include "cli/output/prediction_output.hpp"
@@ -40,19 +43,33 @@ PredictedRun run_of(const Options& options, const models::Inputs& inputs, const 
     run.tiles = p.tiles;
     run.tokens_per_step = p.tokens_per_step;
     run.interval_s = p.published_spread ? p.step_time_interval_with_spread_s : p.step_time_interval_s;
-    const double parameters = count_parameters(inputs.workload).total();
-    run.model_bytes = parameters * inputs.plan.weight_bytes;
-    run.checkpoint_bytes = run.model_bytes + parameters * (master_bytes(inputs.plan) + moment_bytes(inputs.plan));
+    const CheckpointBytes bytes = checkpoint_bytes(inputs);
+    run.model_bytes = bytes.model;
+    run.checkpoint_bytes = bytes.all;
     run.fits = p.memory.fits;
     return run;
 }
 
+/// The start after an interruption; of a first one the index of data, too.
+campaign::StartJob start_job(const CampaignFlags& flags, const models::Inputs& inputs, const predict::Prediction& p,
+                             double tokens) {
+    campaign::StartJob job;
+    job.nodes = p.nodes;
+    job.ranks = p.tiles;
+    job.load = load_of(inputs, p, !is_without(flags, "scattered"));
+    job.index_sequences = flags.builds_index ? index_sequences(inputs.workload, tokens) : 0;
+    return job;
+}
+
 /// What the restart is made of, as far as the machine's file and flags say.
-void set_recovery(const CampaignFlags& flags, const models::Reliability& of, double load_s, campaign::Recovery& to) {
-    const bool has_parts = of.environment_s > 0 && of.initialise_s > 0 && !flags.restart_s;
-    to.restart_s = has_parts ? of.environment_s : flags.restart_s.value_or(of.restart_s);
-    to.initialise_s = has_parts ? of.initialise_s : 0;
-    to.load_s = has_parts ? load_s : 0;
+void set_recovery(const CampaignFlags& flags, const models::Reliability& of, const campaign::Start& start,
+                  campaign::Setting& setting) {
+    campaign::Recovery& to = setting.recovery;
+    const campaign::StartParts parts = parts_of(start);
+    to.restart_s = flags.restart_s.value_or(parts.restart_s);
+    to.initialise_s = flags.restart_s ? 0 : parts.initialise_s;
+    to.load_s = flags.restart_s ? 0 : parts.load_s;
+    setting.prepare_s = start.seconds_of(campaign::StartPhase::kIndex);
     to.swap_s = flags.swap_s.value_or(of.swap_s);
     to.watchdog_s = of.watchdog_s > 0 ? of.watchdog_s : to.watchdog_s;
     to.software_requeues = is_without(flags, "buffer");
@@ -93,8 +110,9 @@ campaign::Setting setting_of(const CampaignFlags& flags, const models::Inputs& i
     c.at_block_end = !is_without(flags, "final-save");
     c.persistent_every = is_without(flags, "persistent") ? 0 : kPersistentEvery;
     c.persistent_stall_s = times.model_s;
-    run.load_s = times.load_s;
-    set_recovery(flags, inputs.machine.reliability, times.load_s, s.recovery);
+    const double tokens = static_cast<double>(run.steps) * run.tokens_per_step;
+    const campaign::Start start = start_of(inputs.machine, inputs.stack, start_job(flags, inputs, p, tokens));
+    set_recovery(flags, inputs.machine.reliability, start, s);
     set_failures(flags, inputs.machine, s);
     if (is_without(flags, "buffer") || (!flags.spares && (flags.walltime_s > 0 || flags.queue_wait_s))) {
         s.nodes.spares = 0;
@@ -137,7 +155,26 @@ std::vector<std::string> features_of(const campaign::Setting& s) {
     return features;
 }
 
-void add_notes(const CampaignFlags& flags, const models::Inputs& inputs, CampaignCase& to) {
+/// Of starts, and of those that "scattered" is compared with.
+void add_start_notes(const CampaignFlags& flags, const models::Inputs& inputs, const predict::Prediction& prediction,
+                     CampaignCase& to) {
+    const double tokens = static_cast<double>(to.run->steps) * to.run->tokens_per_step;
+    CampaignFlags fewer = flags;
+    fewer.without.emplace_back("scattered");
+    const auto notes_of = [&](const CampaignFlags& of) {
+        return start_notes(inputs.machine, inputs.stack, start_job(of, inputs, prediction, tokens));
+    };
+    const std::vector<std::string> notes = notes_of(flags);
+    to.notes.insert(to.notes.end(), notes.begin(), notes.end());
+    for (const std::string& text : notes_of(fewer)) {
+        if (std::ranges::find(notes, text) == notes.end()) {
+            to.notes.push_back("without scattered: " + text);
+        }
+    }
+}
+
+void add_notes(const CampaignFlags& flags, const models::Inputs& inputs, const predict::Prediction& prediction,
+               CampaignCase& to) {
     const auto note = [&](bool holds, const std::string& text) {
         if (holds) {
             to.notes.push_back(text);
@@ -153,6 +190,9 @@ void add_notes(const CampaignFlags& flags, const models::Inputs& inputs, Campaig
          "checkpoints are written as fast as the machine's whole storage goes: no job's was measured");
     note(to.setting.nodes.spares == 0 && !flags.spares,
          "no spare nodes: each node that fails sends the job to the queue (--spares N)");
+    if (!flags.restart_s || flags.builds_index) {
+        add_start_notes(flags, inputs, prediction, to);
+    }
 }
 
 }  // namespace
@@ -187,7 +227,7 @@ CampaignCase predicted_campaign(const Options& options) {
         apply_campaign_flags(fewer, other);
         to.without.push_back({feature, other.setting});
     }
-    add_notes(flags, inputs, to);
+    add_notes(flags, inputs, prediction, to);
     to.title = inputs.workload.name + " on " + counted(prediction.nodes, "node") + " of " + inputs.machine.name +
                " with " + inputs.stack.name + overrides_line(options) + "\n" +
                thousands(static_cast<double>(to.setting.steps)) + " steps of " +

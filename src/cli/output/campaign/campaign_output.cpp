@@ -208,7 +208,8 @@ void write_campaign(JsonWriter& json, const CampaignAnswer& a) {
     if (a.run) {
         write_run(json, *a.run);
     }
-    json.member("steps", s.steps).member("step_s", s.step_s).member("nodes", s.nodes.count);
+    json.member("steps", s.steps).member("step_s", s.step_s).member("prepare_s", s.prepare_s);
+    json.member("nodes", s.nodes.count);
     json.member_or_null("spares", s.nodes.spares);
     json.member("checkpoint_every_steps", s.checkpoints.every_steps);
     json.member("checkpoint_interval_s", static_cast<double>(s.checkpoints.every_steps) * s.step_s);
@@ -250,7 +251,11 @@ void print_campaign(std::ostream& out, const CampaignAnswer& a, const std::strin
     out << title << "; " << counted(a.result.samples, "campaign") << " played\n";
     out << "a checkpoint every " << counted(static_cast<double>(c.every_steps), "step") << " ("
         << span_words(static_cast<double>(c.every_steps) * a.setting.step_s) << "), which stalls for "
-        << span_words(c.stall_s) << (c.write_s > 0 ? " and is written in " + span_words(c.write_s) : "") << "\n\n";
+        << span_words(c.stall_s) << (c.write_s > 0 ? " and is written in " + span_words(c.write_s) : "") << "\n";
+    out << (a.setting.prepare_s > 0
+                ? "an index of the run's data is built once, in " + span_words(a.setting.prepare_s) + "\n"
+                : "")
+        << "\n";
     print_times(out, a);
     print_shares(out, a);
     print_sources(out, a);

@@ -24,7 +24,7 @@ struct PredictedRun {
     double tokens_per_step = 0;
     std::int64_t steps = 0;
     Interval interval_s;  ///< of the step, about 90 %
-    double checkpoint_bytes = 0, model_bytes = 0, load_s = 0;
+    double checkpoint_bytes = 0, model_bytes = 0;
     bool fits = true;
 };
 

@@ -102,6 +102,14 @@ void store_slow_nodes(CampaignFlags& to, const std::string& text) {
     to.slow_s = parse_time("slow-nodes", parts[2], "6 h", false);
 }
 
+void store_spares(CampaignFlags& to, const std::string& text) {
+    to.auto_spares = text == "auto";
+    if (!to.auto_spares) {
+        to.spares = parse_number("spares", text, 0, kMostMachines,
+                                 "a whole number from 0 to " + std::to_string(kMostMachines) + ", or auto");
+    }
+}
+
 std::int64_t parse_steps(const std::string& text) {
     const double steps = parse_quantity(text, Dimension::kCount, "--steps", "100000");
     if (!(steps >= 1 && steps <= static_cast<double>(kMostSteps)) ||
@@ -160,8 +168,9 @@ FlagText campaign_flag_text(Flag flag) {
         case Flag::kSwap:
             return {"swap", "TIME", "a failed machine against a spare one, before the restart (default 0 s)"};
         case Flag::kSpares:
-            return {"spares", "N",
-                    "machines held beside those of the job; without it there is always another one, at no cost"};
+            return {"spares", "N|auto",
+                    "machines held beside those of the job; auto: as many as are enough in 99 % of the times until one "
+                    "is back; without it there is always another one, at no cost"};
         case Flag::kReplenish:
             return {"replenish", "TIME",
                     "until a failed machine is back, such as 1d; without it not before the next block"};
@@ -217,7 +226,7 @@ void store_campaign_flag(Options& options, Flag flag, const std::string& text) {
         case Flag::kSoft: to.soft_share = parse_share("soft", text); break;
         case Flag::kWatchdog: to.watchdog_s = time("30 min"); break;
         case Flag::kSwap: to.swap_s = time("1 min"); break;
-        case Flag::kSpares: to.spares = parse_whole("spares", text, 0, kMostMachines); break;
+        case Flag::kSpares: store_spares(to, text); break;
         case Flag::kReplenish: to.replenish_s = time("1 d", false); break;
         case Flag::kWalltime: to.walltime_s = time("12 h", false); break;
         case Flag::kQueueWait: to.queue_wait_s = time("6 h"); break;

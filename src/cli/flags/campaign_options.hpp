@@ -27,6 +27,7 @@ struct CampaignFlags {
     std::optional<CheckpointEvery> checkpoint_every;
     std::optional<double> silent_share, soft_share;
     std::optional<int> spares;
+    bool auto_spares = false;  ///< as many as are needed: found by playing
     double replenish_s = 0;
     double walltime_s = 0;
     std::optional<double> queue_wait_s;

@@ -8,8 +8,8 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "campaign/player.hpp"
-#include "cli/commands/campaign/campaign_case.hpp"
 #include "cli/commands/campaign/campaign_curves.hpp"
+#include "cli/commands/campaign/campaign_kinds.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/output/campaign/campaign_output.hpp"
 #include "cli/output/campaign/campaign_words.hpp"
@@ -47,12 +47,15 @@ std::optional<double> deadline_of(const CampaignFlags& flags) {
 CampaignAnswer play(const Options& options, CampaignCase& one) {
     CampaignAnswer answer;
     answer.seed = options.seed.value_or(1);
-    answer.best = settle_interval(one, answer.seed);
+    answer.best = settle(one, {options.campaign.samples, answer.seed});
     answer.setting = one.setting;
     answer.result = campaign::play_campaign(one.setting, {options.campaign.samples, answer.seed});
     answer.closed_forms = compare_with_closed_forms(one.setting, answer.result);
     for (CampaignWithout& other : one.without) {
         other.setting.checkpoints.every_steps = one.setting.checkpoints.every_steps;
+        if (one.is_auto_spares && other.feature != "buffer") {
+            other.setting.nodes.spares = one.setting.nodes.spares;
+        }
         const campaign::Result result = campaign::play_campaign(other.setting, {options.campaign.samples, answer.seed});
         answer.worth.push_back({other.feature, result.node_hours.mean - answer.result.node_hours.mean,
                                 result.elapsed_s.mean - answer.result.elapsed_s.mean});

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/units.hpp"
+#include "cli/commands/campaign/campaign_kinds.hpp"
 #include "cli/flags/flag_numbers.hpp"
 
 namespace auspex::cli {
@@ -95,7 +96,7 @@ campaign::Setting on_nodes(const Options& options, const CampaignCase& played, i
     other.nodes.clear();
     CampaignCase one = predicted_campaign(other);
     if (one.is_auto) {
-        settle_interval(one, options.seed.value_or(1));
+        settle(one, {options.campaign.samples, options.seed.value_or(1)});
     }
     return one.setting;
 }

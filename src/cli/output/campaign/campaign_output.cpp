@@ -19,11 +19,6 @@ using report::span_words;
 
 std::optional<double> finite(double value) { return std::isfinite(value) ? std::optional(value) : std::nullopt; }
 
-void write_quantiles(JsonWriter& json, const campaign::Quantiles& of) {
-    json.member_or_null("p10", finite(of.p10)).member_or_null("p50", finite(of.p50));
-    json.member_or_null("p90", finite(of.p90)).member_or_null("mean", finite(of.mean));
-}
-
 void write_sources(JsonWriter& json, const CampaignAnswer& a) {
     json.key("interruptions").begin_object();
     write_quantiles(json, a.result.interruptions);
@@ -201,6 +196,11 @@ void print_closed_forms(std::ostream& out, const CampaignAnswer& a) {
 }
 
 }  // namespace
+
+void write_quantiles(JsonWriter& json, const campaign::Quantiles& of) {
+    json.member_or_null("p10", finite(of.p10)).member_or_null("p50", finite(of.p50));
+    json.member_or_null("p90", finite(of.p90)).member_or_null("mean", finite(of.mean));
+}
 
 void write_campaign(JsonWriter& json, const CampaignAnswer& a) {
     const campaign::Result& r = a.result;

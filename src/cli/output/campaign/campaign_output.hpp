@@ -44,6 +44,8 @@ struct CampaignAnswer {
     double elapsed_s = 0;  ///< that this computer took
 };
 
+/// Members of the object that is open: p10, p50, p90, mean; null where so many samples were given up.
+void write_quantiles(JsonWriter& json, const campaign::Quantiles& of);
 /// Members of the object that is open.
 void write_campaign(JsonWriter& json, const CampaignAnswer& answer);
 void print_campaign(std::ostream& out, const CampaignAnswer& answer, const std::string& title);

@@ -156,16 +156,21 @@ std::optional<campaign::BestInterval> settle_interval(CampaignCase& of, std::uin
     return best;
 }
 
-std::optional<campaign::BestInterval> settle(CampaignCase& of, const campaign::Samples& samples) {
-    if (of.is_auto_spares) {
-        campaign::Setting trial = of.setting;
-        if (of.is_auto) {
-            trial.checkpoints.every_steps = closed_form_steps(trial);
-        }
-        const std::int64_t needed = campaign::play_campaign(trial, samples).spares_needed_p99;
-        const std::int64_t most = of.most_nodes > 0 ? of.most_nodes - trial.nodes.count : needed;
-        of.setting.nodes.spares = static_cast<int>(std::min(needed, most));
+void settle_spares(CampaignCase& of, const campaign::Samples& samples) {
+    if (!of.is_auto_spares) {
+        return;
     }
+    campaign::Setting trial = of.setting;
+    if (of.is_auto) {
+        trial.checkpoints.every_steps = closed_form_steps(trial);
+    }
+    const std::int64_t needed = campaign::play_campaign(trial, samples).spares_needed_p99;
+    const std::int64_t most = of.most_nodes > 0 ? of.most_nodes - trial.nodes.count : needed;
+    of.setting.nodes.spares = static_cast<int>(std::min(needed, most));
+}
+
+std::optional<campaign::BestInterval> settle(CampaignCase& of, const campaign::Samples& samples) {
+    settle_spares(of, samples);
     return settle_interval(of, samples.seed);
 }
 

@@ -40,8 +40,10 @@ void apply_campaign_flags(const CampaignFlags& flags, CampaignCase& to);
 /// Finds the best interval, and takes it where is_auto; none without failures, where one checkpoint at the end is
 /// taken. Throws InputError for is_auto with a trace of failures.
 std::optional<campaign::BestInterval> settle_interval(CampaignCase& of, std::uint64_t seed);
-/// Finds the spare nodes of is_auto_spares first: so many as 99 % of the times in which spares have to do (until failed
-/// nodes are back, else a block) need, with the closed form's interval; then the interval, as settle_interval.
+/// Where is_auto_spares: so many spare nodes as 99 % of the times in which spares have to do (until failed nodes are
+/// back, else a block) need, with the closed form's interval.
+void settle_spares(CampaignCase& of, const campaign::Samples& samples);
+/// Spares first, then the interval.
 std::optional<campaign::BestInterval> settle(CampaignCase& of, const campaign::Samples& samples);
 /// Whole steps between checkpoints that are to be so many apart: from 1 to all of the run.
 [[nodiscard]] std::int64_t steps_between(double steps, const campaign::Setting& setting);

@@ -9,7 +9,8 @@ void SharedIntervals::settle(CampaignCase& of) {
     const std::array<double, 4> key{static_cast<double>(s.nodes.count), c.stall_s, c.write_s, c.persistent_stall_s};
     const auto known = found_.find(key);
     if (known == found_.end()) {
-        const std::optional<campaign::BestInterval> best = cli::settle(of, samples_);
+        settle_spares(of, samples_);
+        const auto best = of.is_auto ? settle_interval(of, samples_.seed) : std::nullopt;
         found_[key] = {best ? best->interval_s : 0, s.nodes.spares};
         return;
     }

@@ -14,7 +14,8 @@ class SharedIntervals {
  public:
     explicit SharedIntervals(const campaign::Samples& samples) : samples_(samples) {}
 
-    /// As settle() (campaign_case.hpp). Throws InputError as it does.
+    /// As settle() (campaign_case.hpp), but no interval is searched for where one is given. Throws InputError as it
+    /// does.
     void settle(CampaignCase& of);
 
  private:

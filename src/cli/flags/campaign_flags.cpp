@@ -110,6 +110,13 @@ void store_spares(CampaignFlags& to, const std::string& text) {
     }
 }
 
+void store_objective(CampaignFlags& to, const std::string& text) {
+    if (text != "finish-by" && text != "node-hours") {
+        throw InputError("--objective", "found \"" + text + "\"; expected finish-by or node-hours");
+    }
+    to.objective = text;
+}
+
 std::int64_t parse_steps(const std::string& text) {
     const double steps = parse_quantity(text, Dimension::kCount, "--steps", "100000");
     if (!(steps >= 1 && steps <= static_cast<double>(kMostSteps)) ||
@@ -194,6 +201,14 @@ FlagText campaign_flag_text(Flag flag) {
                     "leave out dual (two checkpoints in turn), async (writes beside steps), final-save (before a block "
                     "ends), scattered (each replica writes a part), persistent (copies of the model that stay), buffer "
                     "(spare nodes); with --bare only the first three"};
+        case Flag::kOptimise:
+            return {
+                "optimise", "WORD[=FROM:TO:N],...",
+                "find the best of all combinations of spares, nodes, walltime, each with its best interval, such as "
+                "spares,nodes=256:2048:4; without a range: around what is given"};
+        case Flag::kCampaignObjective:
+            return {"objective", "finish-by|node-hours",
+                    "with --optimise: what is to be least, in the median (default finish-by)"};
         case Flag::kCampaignVary:
             return {"vary", "WORD=FROM:TO:N",
                     "N campaigns that differ in one number: interval=2min:2h:10, spares=0:20:11, walltime=6h:24h:4 or, "
@@ -237,6 +252,8 @@ void store_campaign_flag(Options& options, Flag flag, const std::string& text) {
         case Flag::kFinishBy: to.deadline = text; break;
         case Flag::kStart: to.start = text; break;
         case Flag::kWithout: to.without = parse_words(text); break;
+        case Flag::kOptimise: to.optimise = text; break;
+        case Flag::kCampaignObjective: store_objective(to, text); break;
         case Flag::kCampaignVary: to.vary = text; break;
         default: check_failed("flag", "unknown flag", __FILE__, __LINE__);
     }

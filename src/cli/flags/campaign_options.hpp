@@ -39,6 +39,7 @@ struct CampaignFlags {
     std::string start;     ///< a date
     std::vector<std::string> without;
     std::string vary;
+    std::string optimise, objective;
 };
 
 }  // namespace auspex::cli

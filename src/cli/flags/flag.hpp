@@ -171,6 +171,8 @@ enum class Flag {
     kFinishBy,
     kStart,
     kWithout,
+    kOptimise,
+    kCampaignObjective,
     kCampaignVary,
     kPort,
     kOpen,

@@ -447,6 +447,8 @@ def campaign(
     deadline: Count | None = None,
     start: str | None = None,
     vary: str | None = None,
+    optimise: str | None = None,
+    objective: str | None = None,
     out: Path_ | None = None,
 ) -> Campaign:
     """Play whole training runs, from failure to failure. Times are texts, "8.2s", or seconds."""

@@ -10,6 +10,7 @@
 #include "campaign/player.hpp"
 #include "cli/commands/campaign/campaign_curves.hpp"
 #include "cli/commands/campaign/campaign_kinds.hpp"
+#include "cli/commands/campaign/optimised_campaign.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/output/campaign/campaign_output.hpp"
 #include "cli/output/campaign/campaign_words.hpp"
@@ -90,6 +91,7 @@ void write_page(const Options& options, const CampaignCase& one, const CampaignA
     page.closed_forms = answer.closed_forms;
     page.course = median_course(answer);
     page.worth = answer.worth;
+    page.optimum = answer.optimum;
     page.notes = answer.notes;
     if (answer.curve) {
         page.curves.push_back(*answer.curve);
@@ -119,6 +121,10 @@ std::string json_of(const CampaignAnswer& answer) {
 
 void run_campaign(const Options& options) {
     const auto begin = std::chrono::steady_clock::now();
+    if (!options.campaign.objective.empty() && options.campaign.optimise.empty()) {
+        throw InputError("--objective", "found without --optimise; expected both");
+    }
+    const std::vector<OptimisedWord> optimised = read_optimised(options);
     const std::optional<double> deadline_s = deadline_of(options.campaign);
     if (!options.campaign.start.empty()) {
         static_cast<void>(day_of("--start", options.campaign.start));
@@ -131,6 +137,16 @@ void run_campaign(const Options& options) {
     answer.start = options.campaign.start;
     if (!options.campaign.vary.empty()) {
         answer.curve = varied_campaigns(options, one);
+    }
+    if (!optimised.empty()) {
+        answer.optimum = optimised_campaign(options, optimised, one, answer.result);
+        const bool has_nodes = std::ranges::find(answer.optimum->varied, "nodes") != answer.optimum->varied.end();
+        if (has_nodes && options.global_batch == 0) {
+            answer.notes.emplace_back(
+                "on other nodes the plan keeps its micro-batches, so that the global batch grows with them and there "
+                "are "
+                "fewer steps (--global-batch N keeps it)");
+        }
     }
     answer.elapsed_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (!options.out.empty()) {

@@ -70,6 +70,7 @@ std::vector<Command> prediction_commands() {
           Flag::kSwap,      Flag::kLemons,        Flag::kSlowNodes,     Flag::kWalltime,
           Flag::kQueueWait, Flag::kMaintenance,   Flag::kWithout,       Flag::kCampaignSamples,
           Flag::kSeed,      Flag::kFinishBy,      Flag::kStart,         Flag::kCampaignVary,
+          Flag::kOptimise,  Flag::kCampaignObjective,
           Flag::kOut,       Flag::kJson},
          run_campaign,
          {{Flag::kSeed, "number of the draws (default 1): the same one gives the same answer"},

@@ -5,9 +5,9 @@
 #include <iostream>
 
 #include "base/number_text.hpp"
-#include "cli/output/campaign/campaign_output.hpp"
 #include "cli/plans/finish_by.hpp"
 #include "launch/progress_line.hpp"
+#include "report/campaign/campaign_words.hpp"
 #include "report/parts/text_table.hpp"
 
 namespace auspex::cli {

@@ -37,15 +37,14 @@ struct CampaignAnswer {
     std::uint64_t seed = 1;
     std::optional<PredictedRun> run;  ///< not with --bare
     std::vector<report::FeatureWorth> worth;
-    std::optional<report::CampaignCurve> curve;  ///< of --vary
+    std::optional<report::CampaignCurve> curve;      ///< of --vary
+    std::optional<report::CampaignOptimum> optimum;  ///< of --optimise
     std::optional<double> deadline_s;
     std::string start;  ///< date, or empty
     std::vector<std::string> notes;
     double elapsed_s = 0;  ///< that this computer took
 };
 
-/// Members of the object that is open: p10, p50, p90, mean; null where so many samples were given up.
-void write_quantiles(JsonWriter& json, const campaign::Quantiles& of);
 /// Members of the object that is open.
 void write_campaign(JsonWriter& json, const CampaignAnswer& answer);
 void print_campaign(std::ostream& out, const CampaignAnswer& answer, const std::string& title);

@@ -5,7 +5,8 @@
 
 #include "base/number_text.hpp"
 #include "base/units.hpp"
-#include "cli/output/campaign/campaign_output.hpp"
+#include "cli/output/campaign/quantiles_output.hpp"
+#include "report/campaign/campaign_words.hpp"
 #include "report/parts/text_table.hpp"
 
 namespace auspex::cli {

@@ -93,14 +93,18 @@ std::optional<std::int64_t> spare_quantile(const Setting& setting) {
 
 }  // namespace
 
+PoissonRun poisson_run_of(const Setting& setting) {
+    return {mtbf_s(setting), setting.checkpoints.stall_s,
+            std::isfinite(mtbf_s(setting)) ? mean_recovery_s(setting) : 0};
+}
+
 std::optional<Agreement> compare_with_closed_forms(const Setting& setting, const Result& result) {
-    const double mean_s = mtbf_s(setting);
-    if (!std::isfinite(mean_s)) {
+    Agreement a;
+    a.run = poisson_run_of(setting);
+    if (!std::isfinite(a.run.mtbf_s)) {
         return std::nullopt;
     }
     const Checkpoints& c = setting.checkpoints;
-    Agreement a;
-    a.run = {mean_s, c.stall_s, mean_recovery_s(setting)};
     a.young_s = young_interval_s(a.run);
     a.daly_s = daly_interval_s(a.run);
     a.exact_s = exact_interval_s(a.run);

@@ -21,6 +21,10 @@ struct Agreement {
     std::optional<std::int64_t> spare_quantile;  ///< 99 %, of a binomial over nodes and spare_window_s
 };
 
+/// All sources as one, which interrupts at random with a restart as long as theirs are in the mean. Its mtbf_s is
+/// infinite without failures.
+[[nodiscard]] PoissonRun poisson_run_of(const Setting& setting);
+
 /// None without failures, for then there is nothing to compare.
 [[nodiscard]] std::optional<Agreement> compare_with_closed_forms(const Setting& setting, const Result& result);
 

@@ -130,6 +130,7 @@ std::optional<BestInterval> best_interval(const Setting& setting, std::uint64_t 
     }
     for (int round = 0; round < kRounds; ++round) {
         best.curve = play_around(longer, middle_s, seed);
+        best.played += kPoints * kSamples;
         if (best.curve.empty()) {
             best.interval_s = middle_s;
             break;

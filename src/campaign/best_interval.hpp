@@ -20,6 +20,7 @@ struct BestInterval {
     std::int64_t steps = 1;            ///< the same, to the nearest whole step
     std::vector<IntervalPoint> curve;  ///< around it, shortest first; empty: the run gets nowhere, and the closed form
                                        ///< says the interval
+    std::int64_t played = 0;           ///< campaigns that the search took
 };
 
 /// Plays a long campaign like this one, the same failures for every interval, at intervals around the closed form's,

@@ -27,6 +27,8 @@ CALLS = {
     "describe": lambda: auspex.describe("mula-7b-a1b", "mula-7b-a1b"),
     "plan": lambda: auspex.plan("aurora", "mula-7b-a1b", tiles=48, plan="mula-7b-a1b", tokens="100B", **FEW),
     "plan_sizes": lambda: auspex.plan_sizes("aurora", "mula-7b-a1b", tiles=[7, 24, 48], **FEW),
+    "plan_sizes by finish": lambda: auspex.plan_sizes(
+        "aurora", "mula-7b-a1b", tiles=[24, 48], tokens="1T", objective="finish-by", walltime="24h", queue_wait=43200, spares="auto", samples=20, **FEW),
     "plan_vary": lambda: auspex.plan_vary("aurora", "mula-7b-a1b", tiles=48, vary="machine.tile.hbm_capacity=32 GB,64 GB", **FEW),
     "plan_deadline": lambda: auspex.plan_deadline(
         "aurora", "mula-7b-a1b", tiles=[24, 48], deadline="9000d", tokens="1B", **FEW

@@ -102,6 +102,21 @@ void store_slow_nodes(CampaignFlags& to, const std::string& text) {
     to.slow_s = parse_time("slow-nodes", parts[2], "6 h", false);
 }
 
+void store_spares(CampaignFlags& to, const std::string& text) {
+    to.auto_spares = text == "auto";
+    if (!to.auto_spares) {
+        to.spares = parse_number("spares", text, 0, kMostMachines,
+                                 "a whole number from 0 to " + std::to_string(kMostMachines) + ", or auto");
+    }
+}
+
+void store_objective(CampaignFlags& to, const std::string& text) {
+    if (text != "finish-by" && text != "node-hours") {
+        throw InputError("--objective", "found \"" + text + "\"; expected finish-by or node-hours");
+    }
+    to.objective = text;
+}
+
 std::int64_t parse_steps(const std::string& text) {
     const double steps = parse_quantity(text, Dimension::kCount, "--steps", "100000");
     if (!(steps >= 1 && steps <= static_cast<double>(kMostSteps)) ||
@@ -160,8 +175,9 @@ FlagText campaign_flag_text(Flag flag) {
         case Flag::kSwap:
             return {"swap", "TIME", "a failed machine against a spare one, before the restart (default 0 s)"};
         case Flag::kSpares:
-            return {"spares", "N",
-                    "machines held beside those of the job; without it there is always another one, at no cost"};
+            return {"spares", "N|auto",
+                    "machines held beside those of the job; auto: as many as are enough in 99 % of the times until one "
+                    "is back; without it there is always another one, at no cost"};
         case Flag::kReplenish:
             return {"replenish", "TIME",
                     "until a failed machine is back, such as 1d; without it not before the next block"};
@@ -188,6 +204,14 @@ FlagText campaign_flag_text(Flag flag) {
         case Flag::kBuildIndex:
             return {"build-index", nullptr,
                     "build the index of the run's tokens once, in front of its first step; else it is there already"};
+        case Flag::kOptimise:
+            return {
+                "optimise", "WORD[=FROM:TO:N],...",
+                "find the best of all combinations of spares, nodes, walltime, each with its best interval, such as "
+                "spares,nodes=256:2048:4; without a range: around what is given"};
+        case Flag::kCampaignObjective:
+            return {"objective", "finish-by|node-hours",
+                    "with --optimise: what is to be least, in the median (default finish-by)"};
         case Flag::kCampaignVary:
             return {"vary", "WORD=FROM:TO:N",
                     "N campaigns that differ in one number: interval=2min:2h:10, spares=0:20:11, walltime=6h:24h:4 or, "
@@ -220,7 +244,7 @@ void store_campaign_flag(Options& options, Flag flag, const std::string& text) {
         case Flag::kSoft: to.soft_share = parse_share("soft", text); break;
         case Flag::kWatchdog: to.watchdog_s = time("30 min"); break;
         case Flag::kSwap: to.swap_s = time("1 min"); break;
-        case Flag::kSpares: to.spares = parse_whole("spares", text, 0, kMostMachines); break;
+        case Flag::kSpares: store_spares(to, text); break;
         case Flag::kReplenish: to.replenish_s = time("1 d", false); break;
         case Flag::kWalltime: to.walltime_s = time("12 h", false); break;
         case Flag::kQueueWait: to.queue_wait_s = time("6 h"); break;
@@ -232,6 +256,8 @@ void store_campaign_flag(Options& options, Flag flag, const std::string& text) {
         case Flag::kStart: to.start = text; break;
         case Flag::kWithout: to.without = parse_words(text); break;
         case Flag::kBuildIndex: to.builds_index = true; break;
+        case Flag::kOptimise: to.optimise = text; break;
+        case Flag::kCampaignObjective: store_objective(to, text); break;
         case Flag::kCampaignVary: to.vary = text; break;
         default: check_failed("flag", "unknown flag", __FILE__, __LINE__);
     }

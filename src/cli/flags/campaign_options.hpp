@@ -27,6 +27,7 @@ struct CampaignFlags {
     std::optional<CheckpointEvery> checkpoint_every;
     std::optional<double> silent_share, soft_share;
     std::optional<int> spares;
+    bool auto_spares = false;  ///< as many as are needed: found by playing
     double replenish_s = 0;
     double walltime_s = 0;
     std::optional<double> queue_wait_s;
@@ -39,6 +40,7 @@ struct CampaignFlags {
     std::vector<std::string> without;
     bool builds_index = false;
     std::string vary;
+    std::string optimise, objective;
 };
 
 }  // namespace auspex::cli

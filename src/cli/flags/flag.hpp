@@ -172,6 +172,8 @@ enum class Flag {
     kStart,
     kWithout,
     kBuildIndex,
+    kOptimise,
+    kCampaignObjective,
     kCampaignVary,
     kPort,
     kOpen,

@@ -205,9 +205,10 @@ FlagText search_flag_text(Flag flag) {
                     "all whole nodes between"};
         case Flag::kObjective:
             return {
-                "objective", "step-time|tokens-per-node-hour",
-                "which of several --tiles to pick: the fastest (default), or the one that costs least; for one size "
-                "both are the same"};
+                "objective", "step-time|tokens-per-node-hour|finish-by",
+                "which layout, and which of several --tiles: the fastest (default), the one that costs least (for one "
+                "size the same), or with --tokens the one whose run is over first, with failures, checkpoints and "
+                "queue"};
         case Flag::kAgainst:
             return {
                 "against", "FILE",

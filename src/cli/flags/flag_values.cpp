@@ -150,8 +150,9 @@ std::vector<std::string> split_all(const std::vector<std::string>& values) {
 }
 
 std::string parse_objective(const std::string& text) {
-    if (text != "step-time" && text != "tokens-per-node-hour") {
-        throw InputError("--objective", "found \"" + text + "\"; expected step-time or tokens-per-node-hour");
+    if (text != "step-time" && text != "tokens-per-node-hour" && text != "finish-by") {
+        throw InputError("--objective",
+                         "found \"" + text + "\"; expected step-time, tokens-per-node-hour or finish-by");
     }
     return text;
 }

@@ -7,6 +7,7 @@
 #include "base/json_writer.hpp"
 #include "base/number_text.hpp"
 #include "base/units.hpp"
+#include "cli/output/campaign/finish_output.hpp"
 #include "cli/output/choice_output.hpp"
 #include "cli/output/plan_output.hpp"
 #include "cli/output/prediction_output.hpp"
@@ -185,6 +186,17 @@ void print_ranked(const FoundPlans& found, bool has_experts) {
                  "constants that both lean on.\nmost more of: the loss that grew most against the best one.\n";
 }
 
+void print_by_finish(const FoundPlans& found, bool has_experts) {
+    std::vector<std::string> steps, lines;
+    for (const search::RankedPlan& one : found.ranked) {
+        steps.push_back(duration(one.prediction.step_time_s));
+        lines.push_back(plan_line(one.plan, has_experts));
+    }
+    std::cout << "\n";
+    print_finishes(std::cout, *found.finish, steps, lines);
+    std::cout << "\n" << others_sentence(*found.finish) << "\n";
+}
+
 }  // namespace
 
 void write_search(JsonWriter& json, const models::Inputs& inputs, const Options& options, const FoundPlans& found) {
@@ -192,6 +204,7 @@ void write_search(JsonWriter& json, const models::Inputs& inputs, const Options&
     json.begin_object().member("machine", inputs.machine.name).member("stack", inputs.stack.name);
     json.member("workload", inputs.workload.name).member("version", AUSPEX_VERSION);
     json.member("tiles", options.tiles.front()).member("global_batch", options.global_batch);
+    json.member("objective", options.search.objective.empty() ? "step-time" : options.search.objective);
     json.member("space", result.space).key("rejected").begin_object();
     for (const auto& [reason, count] : result.rejected) {
         json.member(reason, count);
@@ -206,6 +219,9 @@ void write_search(JsonWriter& json, const models::Inputs& inputs, const Options&
     for (std::size_t i = 0; i < found.ranked.size(); ++i) {
         json.begin_object();
         write_ranked(json, found.ranked[i], found.ranked.front(), result.capacity_bytes);
+        if (found.finish && i < found.finish->plans.size()) {
+            write_plan_finish(json, found.finish->plans[i]);
+        }
         json.member("probability_best", found.choice.probability_best[i]).key("notes").begin_array();
         for (const std::string& note : found.ranked[i].prediction.notes) {
             json.value(note);
@@ -213,6 +229,9 @@ void write_search(JsonWriter& json, const models::Inputs& inputs, const Options&
         json.end_array().end_object();
     }
     json.end_array();
+    if (found.finish) {
+        write_finishes(json, *found.finish);
+    }
     if (const auto& spread = found.ranked.front().prediction.published_spread) {
         write_published_spread(json, *spread);
     }
@@ -243,7 +262,7 @@ void print_search(const models::Inputs& inputs, const Options& options, const Fo
               << (inputs.machine.cpu.cores > 0 ? " ranks of " : " tiles of ") << inputs.machine.name << " with "
               << inputs.stack.name << ", " << thousands(options.global_batch) << " sequences a step"
               << overrides_line(options) << "\n\n"
-              << (result.was_cut ? "The best so far: " : "The best: ") << duration(best.prediction.step_time_s)
+              << (result.was_cut ? "The best so far: " : found.is_by_finish() ? "Over first: " : "The best: ") << duration(best.prediction.step_time_s)
               << " a step, " << percent(best.prediction.mfu) << " MFU, "
               << bytes_text(best.prediction.memory.peak_bytes) << " of " << bytes_text(result.capacity_bytes) << "\n  "
               << plan_line(best.plan, has_experts) << "\n";
@@ -259,13 +278,20 @@ void print_search(const models::Inputs& inputs, const Options& options, const Fo
                   << thousands(best.prediction.node_hours)
                   << " node-hours, without checkpoints, failures and queueing.\n";
     }
+    if (found.finish) {
+        std::cout << finish_sentence(*found.finish) << ".\n";
+    }
     if (equal > 1) {
         std::cout << "The constants do not tell it from " << equal - 1 << " of the others below.\n";
     }
     if (found.ranked.size() > 1) {
         print_choice(found.choice);
     }
-    print_ranked(found, has_experts);
+    if (found.is_by_finish()) {
+        print_by_finish(found, has_experts);
+    } else {
+        print_ranked(found, has_experts);
+    }
     if (found.given) {
         std::cout << "\n" << report::given_sentence(*found.given, result.space) << "\n";
         if (found.given->why_not.empty()) {

@@ -5,6 +5,7 @@
 
 #include "base/json_writer.hpp"
 #include "cli/flags/options.hpp"
+#include "report/plans/plan_finish.hpp"
 #include "sim/search/answers/choice.hpp"
 #include "sim/search/answers/given_plan.hpp"
 #include "sim/search/answers/shut_out.hpp"
@@ -16,7 +17,10 @@ struct FoundPlans {
     std::vector<search::RankedPlan> ranked;  ///< its best
     search::ShutOutPlans shut_out;
     search::Choice choice;                   ///< among `ranked`
-    std::optional<search::GivenPlan> given;  ///< of --plan
+    std::optional<search::GivenPlan> given;      ///< of --plan
+    std::optional<report::PlanFinishes> finish;  ///< with --tokens: of `ranked`, or of the first of them
+
+    [[nodiscard]] bool is_by_finish() const { return finish && finish->is_objective; }
 };
 
 /// The document that docs/json-output.md describes, an object.

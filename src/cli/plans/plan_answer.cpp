@@ -10,8 +10,10 @@
 #include "cli/output/csv_file.hpp"
 #include "cli/output/plan_page.hpp"
 #include "cli/output/search_output.hpp"
+#include "cli/plans/finish_by.hpp"
 #include "cli/plans/plan_request.hpp"
 #include "launch/child_process.hpp"
+#include "launch/progress_line.hpp"
 #include "launch/train/child_run.hpp"
 #include "report/parts/page.hpp"
 #include "report/parts/report_files.hpp"
@@ -23,8 +25,14 @@ namespace {
 FoundPlans judge_plans(const models::Inputs& inputs, const Options& options, const search::SpaceRequest& request,
                        search::SearchResult result) {
     constexpr std::size_t kShutOutShown = 3;
-    FoundPlans found{std::move(result), {}, {}, {}, {}};
+    FoundPlans found{std::move(result), {}, {}, {}, {}, {}};
     found.ranked = ranked_plans(inputs, found.result, options.tokens);
+    if (plays_runs(options, inputs.machine)) {
+        launch::ProgressLine line("layouts played as whole runs");
+        const bool has_others = found.result.space > found.ranked.size();
+        found.finish = play_finalists(options, inputs, found.ranked, has_others,
+                                      [&line](std::size_t done, std::size_t all) { line.show(done, all); });
+    }
     found.shut_out = shut_out_by_memory(inputs, request, found.result, kShutOutShown);
     found.choice = judge_choice(found.ranked);
     if (!options.plan.empty() && !found.result.was_cut) {

@@ -13,6 +13,7 @@
 #include "cli/flags/job_size.hpp"
 #include "cli/output/advice_output.hpp"
 #include "cli/output/plan_output.hpp"
+#include "cli/plans/finish_by.hpp"
 #include "launch/child_process.hpp"
 #include "launch/input_files.hpp"
 #include "launch/messages.hpp"
@@ -76,6 +77,7 @@ models::Inputs search_inputs(const Options& options) {
         std::move(machine),
         launch::load_document("stack", options.stack.empty() ? read.default_stack : options.stack, options.overrides),
         launch::load_document("workload", options.workload, options.overrides), base_plan(options, is_of_cpus));
+    check_finish_flags(options, inputs.machine);
     add_published_spread(inputs);
     if (const models::StageDeal deal = search::named_deal(inputs.plan, inputs.workload);
         deal != inputs.plan.stages && !launch::value_set(options.overrides, "plan", "stages")) {
@@ -119,6 +121,9 @@ search::SearchOptions search_options(const Options& options) {
     search::SearchOptions how;
     if (options.search.top > 0) {
         how.top = static_cast<std::size_t>(options.search.top);
+    }
+    if (ranks_by_finish(options)) {
+        how.top = std::max(how.top, kFinalists);
     }
     how.exhaustive = options.search.exhaustive;
     how.is_cut = [] { return launch::caught_signal() != 0; };

@@ -93,6 +93,7 @@ class Campaign(Result):
     step_time_interval_s: tuple[float, float] | None = None
     worth: dict[str, dict[str, float | None]] | None = None
     curve: dict[str, Any] | None = None
+    optimum: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

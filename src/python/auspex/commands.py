@@ -178,6 +178,18 @@ def diff(
     return RunDifference._of(answer) if "trace" in _core.members(answer)[0] else Difference._of(answer)
 
 
+def _seconds(value: Count) -> str:
+    return value if isinstance(value, str) else f"{value!r} s"
+
+
+_RUN_TIMES = ("step", "mtbf", "stall", "write", "restart", "detect", "watchdog", "replenish", "swap", "walltime", "queue_wait", "deadline")
+
+
+def _with_times(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Times of runs: texts as they are, numbers as seconds."""
+    return {name: _seconds(value) if name in _RUN_TIMES and value is not None else value for name, value in parameters.items()}
+
+
 def plan(
     machine: Input,
     workload: Input,
@@ -193,6 +205,21 @@ def plan(
     exhaustive: bool = False,
     what_if: bool = False,
     tokens: Count | None = None,
+    objective: str | None = None,
+    walltime: Count | None = None,
+    queue_wait: Count | None = None,
+    spares: int | str | None = None,
+    mtbf: Count | None = None,
+    stall: Count | None = None,
+    write: Count | None = None,
+    restart: Count | None = None,
+    swap: Count | None = None,
+    replenish: Count | None = None,
+    maintenance: str | None = None,
+    checkpoint_every: Count | None = None,
+    without: Sequence[str] | str | None = None,
+    samples: int | None = None,
+    seed: int | None = None,
     checkpoint: Path_ | None = None,
     resume: Path_ | None = None,
     scenario: Path_ | None = None,
@@ -200,8 +227,8 @@ def plan(
     format: str | None = None,
     csv: Path_ | None = None,
 ) -> PlanSearch:
-    """Pick the layout: the fastest plans that fit, out of all that there are for these tiles and this batch."""
-    return PlanSearch._of(answer_to("plan", locals()))
+    """Pick the layout: the fastest plans that fit, or with objective="finish-by" those whose run of so many tokens is over first."""
+    return PlanSearch._of(answer_to("plan", _with_times(locals())))
 
 
 def plan_sizes(
@@ -219,12 +246,26 @@ def plan_sizes(
     exhaustive: bool = False,
     what_if: bool = False,
     tokens: Count | None = None,
+    walltime: Count | None = None,
+    queue_wait: Count | None = None,
+    spares: int | str | None = None,
+    mtbf: Count | None = None,
+    stall: Count | None = None,
+    write: Count | None = None,
+    restart: Count | None = None,
+    swap: Count | None = None,
+    replenish: Count | None = None,
+    maintenance: str | None = None,
+    checkpoint_every: Count | None = None,
+    without: Sequence[str] | str | None = None,
+    samples: int | None = None,
+    seed: int | None = None,
     out: Path_ | None = None,
     format: str | None = None,
     csv: Path_ | None = None,
 ) -> PlanSizes:
     """The best plan of each of several sizes, [24, 48] or "12..384", and the one that the objective picks."""
-    return PlanSizes._of(answer_to("plan", locals()))
+    return PlanSizes._of(answer_to("plan", _with_times(locals())))
 
 
 def plan_deadline(
@@ -364,10 +405,6 @@ def schedule(
     return PipelineSchedule._of(answer_to("schedule", given))
 
 
-def _seconds(value: Count) -> str:
-    return value if isinstance(value, str) else f"{value!r} s"
-
-
 def campaign(
     machine: Input | None = None,
     stack: Input | None = None,
@@ -396,7 +433,7 @@ def campaign(
     watchdog: Count | None = None,
     machines: int | None = None,
     daily_failure: float | None = None,
-    spares: int | None = None,
+    spares: int | str | None = None,
     replenish: Count | None = None,
     swap: Count | None = None,
     lemons: str | None = None,
@@ -411,14 +448,12 @@ def campaign(
     start: str | None = None,
     build_index: bool = False,
     vary: str | None = None,
+    optimise: str | None = None,
+    objective: str | None = None,
     out: Path_ | None = None,
 ) -> Campaign:
     """Play whole training runs, from failure to failure. Times are texts, "8.2s", or seconds."""
-    given = dict(locals())
-    times = ("step", "mtbf", "stall", "write", "restart", "detect", "watchdog", "replenish", "swap", "walltime", "queue_wait", "deadline")
-    for name in times:
-        given[name] = given[name] and _seconds(given[name])
-    return Campaign._of(answer_to("campaign", given))
+    return Campaign._of(answer_to("campaign", _with_times(locals())))
 
 
 def startup(

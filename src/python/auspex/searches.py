@@ -6,10 +6,40 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ._result import Result
+from .campaigns import Quantiles
 from .results import Interval, PublishedSpread
 
 Plan = dict[str, Any]
 """The members of a plan file: what predict(plan=…) takes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanCampaign:
+    """A plan as a whole run, played from failure to failure."""
+
+    finish_by: Quantiles
+    node_hours: Quantiles
+    goodput: float
+    interruptions: float
+    nodes: int
+    spares: int | None
+    checkpoint_every_steps: int
+    checkpoint_interval_s: float
+    checkpoint_bytes: int
+    checkpoint_stall_s: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finishes:
+    """What was played of a search: tokens of a run, under which terms, how many plans; whether any other could be over before."""
+
+    tokens: float
+    terms: str
+    samples: int
+    seed: int
+    played: int
+    least_of_others_s: float | None = None
+    certain: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +65,7 @@ class RankedPlan:
     notes: list[str]
     run_time_s: float | None = None
     node_hours: float | None = None
+    campaign: PlanCampaign | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +106,7 @@ class PlanSearch(Result, Asked):
     _headline: ClassVar = ("tiles", "global_batch", "space", "evaluated", "elapsed_s")
 
     tiles: int
+    objective: str
     space: int
     rejected: dict[str, int]
     pruned_memory: int
@@ -93,6 +125,7 @@ class PlanSearch(Result, Asked):
     pareto: list[PlanPoint]
     notes: list[str]
     given: dict[str, Any] | None = None
+    finish: Finishes | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,6 +144,7 @@ class SizedPlan:
     run_time_s: float | None = None
     node_hours: float | None = None
     plan: Plan | None = None
+    campaign: PlanCampaign | None = None
     why_no_plan: str | None = None
 
 
@@ -125,6 +159,9 @@ class PlanSizes(Result, Asked):
     objective: str
     cut: bool
     picked_tiles: int
+    cheapest_tiles: int | None = None
+    front_tiles: list[int] | None = None
+    played: int | None = None
     sizes: list[SizedPlan]
     speedup_that_pays: float
     pays_up_to_tiles: int

@@ -100,12 +100,6 @@ FirstScreen first_screen(const CampaignPage& page, const std::string& source) {
 
 }  // namespace
 
-std::string span_words(double seconds) {
-    return std::isfinite(seconds) ? format_quantity(seconds, Dimension::kSeconds) : "never";
-}
-
-std::string count_words(double count) { return std::isfinite(count) ? thousands(count) : "no end"; }
-
 std::string campaign_headline(const CampaignPage& page) {
     const campaign::Result& r = page.result;
     if (!std::isfinite(r.elapsed_s.p50)) {
@@ -141,6 +135,9 @@ std::string render_campaign_html(const CampaignPage& page) {
                             figure([&](double width) { return interval_chart(page, width); },
                                    "What a long run takes beyond its steps, by interval",
                                    "Each mark is the same failures with another interval.")});
+    }
+    if (page.optimum) {
+        sections.push_back({"best-setting", "The best setting", optimum_section(*page.optimum, source)});
     }
     for (const CampaignCurve& curve : page.curves) {
         sections.push_back({"by-" + curve.what, "Node hours by " + curve.what,

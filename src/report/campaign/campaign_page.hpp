@@ -7,6 +7,8 @@
 #include "campaign/agreement.hpp"
 #include "campaign/best_interval.hpp"
 #include "campaign/campaign.hpp"
+#include "report/campaign/campaign_optimum.hpp"
+#include "report/campaign/campaign_words.hpp"
 #include "report/parts/input_file.hpp"
 
 namespace auspex::report {
@@ -39,16 +41,13 @@ struct CampaignPage {
     campaign::Result result;
     std::optional<campaign::BestInterval> best;
     std::optional<campaign::Agreement> closed_forms;
-    campaign::Outcome course;           ///< the sample of median length, with its periods and strikes
-    std::vector<CampaignCurve> curves;  ///< may be empty
-    std::vector<FeatureWorth> worth;    ///< may be empty
+    campaign::Outcome course;                ///< the sample of median length, with its periods and strikes
+    std::vector<CampaignCurve> curves;       ///< may be empty
+    std::vector<FeatureWorth> worth;         ///< may be empty
+    std::optional<CampaignOptimum> optimum;  ///< of --optimise
     std::vector<std::string> notes;
 };
 
-/// "11.2 d", "never" where it is infinite.
-[[nodiscard]] std::string span_words(double seconds);
-/// "22,131", "no end".
-[[nodiscard]] std::string count_words(double count);
 /// "Half of the runs are over after 67.9 d, nine of ten after 70.4 d; 88.1 % of the time is goodput; what costs most
 /// …".
 [[nodiscard]] std::string campaign_headline(const CampaignPage& page);

@@ -5,7 +5,7 @@
 #include "base/number_text.hpp"
 #include "base/units.hpp"
 #include "campaign/closed_forms.hpp"
-#include "cli/commands/campaign/campaign_case.hpp"
+#include "cli/commands/campaign/campaign_kinds.hpp"
 #include "cli/flags/flag_values.hpp"
 
 namespace auspex::cli {

@@ -8,8 +8,9 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "campaign/player.hpp"
-#include "cli/commands/campaign/campaign_case.hpp"
 #include "cli/commands/campaign/campaign_curves.hpp"
+#include "cli/commands/campaign/campaign_kinds.hpp"
+#include "cli/commands/campaign/optimised_campaign.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/output/campaign/campaign_output.hpp"
 #include "cli/output/campaign/campaign_words.hpp"
@@ -47,12 +48,15 @@ std::optional<double> deadline_of(const CampaignFlags& flags) {
 CampaignAnswer play(const Options& options, CampaignCase& one) {
     CampaignAnswer answer;
     answer.seed = options.seed.value_or(1);
-    answer.best = settle_interval(one, answer.seed);
+    answer.best = settle(one, {options.campaign.samples, answer.seed});
     answer.setting = one.setting;
     answer.result = campaign::play_campaign(one.setting, {options.campaign.samples, answer.seed});
     answer.closed_forms = compare_with_closed_forms(one.setting, answer.result);
     for (CampaignWithout& other : one.without) {
         other.setting.checkpoints.every_steps = one.setting.checkpoints.every_steps;
+        if (one.is_auto_spares && other.feature != "buffer") {
+            other.setting.nodes.spares = one.setting.nodes.spares;
+        }
         const campaign::Result result = campaign::play_campaign(other.setting, {options.campaign.samples, answer.seed});
         answer.worth.push_back({other.feature, result.node_hours.mean - answer.result.node_hours.mean,
                                 result.elapsed_s.mean - answer.result.elapsed_s.mean});
@@ -87,6 +91,7 @@ void write_page(const Options& options, const CampaignCase& one, const CampaignA
     page.closed_forms = answer.closed_forms;
     page.course = median_course(answer);
     page.worth = answer.worth;
+    page.optimum = answer.optimum;
     page.notes = answer.notes;
     if (answer.curve) {
         page.curves.push_back(*answer.curve);
@@ -116,6 +121,10 @@ std::string json_of(const CampaignAnswer& answer) {
 
 void run_campaign(const Options& options) {
     const auto begin = std::chrono::steady_clock::now();
+    if (!options.campaign.objective.empty() && options.campaign.optimise.empty()) {
+        throw InputError("--objective", "found without --optimise; expected both");
+    }
+    const std::vector<OptimisedWord> optimised = read_optimised(options);
     const std::optional<double> deadline_s = deadline_of(options.campaign);
     if (!options.campaign.start.empty()) {
         static_cast<void>(day_of("--start", options.campaign.start));
@@ -128,6 +137,16 @@ void run_campaign(const Options& options) {
     answer.start = options.campaign.start;
     if (!options.campaign.vary.empty()) {
         answer.curve = varied_campaigns(options, one);
+    }
+    if (!optimised.empty()) {
+        answer.optimum = optimised_campaign(options, optimised, one, answer.result);
+        const bool has_nodes = std::ranges::find(answer.optimum->varied, "nodes") != answer.optimum->varied.end();
+        if (has_nodes && options.global_batch == 0) {
+            answer.notes.emplace_back(
+                "on other nodes the plan keeps its micro-batches, so that the global batch grows with them and there "
+                "are "
+                "fewer steps (--global-batch N keeps it)");
+        }
     }
     answer.elapsed_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (!options.out.empty()) {

@@ -2,12 +2,11 @@
 #include "cli/commands/campaign/campaign_curves.hpp"
 
 #include <algorithm>
-#include <cmath>
 
-#include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/units.hpp"
 #include "cli/commands/campaign/ranges.hpp"
+#include "cli/commands/campaign/varied_setting.hpp"
 
 namespace auspex::cli {
 namespace {
@@ -21,54 +20,15 @@ report::CampaignPoint played_point(const Options& options, const campaign::Setti
     return {value, std::move(text), result.elapsed_s, result.node_hours, result.goodput};
 }
 
-/// The job on other nodes: another prediction, and another interval where none is given.
-campaign::Setting on_nodes(const Options& options, const CampaignCase& played, int nodes) {
-    if (!played.run) {
-        throw InputError("--vary",
-                         "found nodes with --bare; expected interval, spares or walltime, for a step on "
-                         "other nodes has to be predicted");
-    }
-    Options other = options;
-    const int tiles_of_node = (played.run->tiles + played.setting.nodes.count - 1) / played.setting.nodes.count;
-    other.tiles = {nodes * tiles_of_node};
-    other.nodes.clear();
-    CampaignCase one = predicted_campaign(other);
-    if (one.is_auto) {
-        settle_interval(one, options.seed.value_or(1));
-    }
-    return one.setting;
-}
-
-campaign::Setting with_value(const Options& options, const CampaignCase& played, const Range& range, double value) {
-    campaign::Setting s = played.setting;
-    if (range.what == "nodes") {
-        return on_nodes(options, played, static_cast<int>(value));
-    }
-    if (range.what == "interval") {
-        s.checkpoints.every_steps = steps_between(value / s.step_s, s);
-    } else if (range.what == "spares") {
-        s.nodes.spares = static_cast<int>(value);
-    } else {
-        s.blocks.walltime_s = value;
-        s.starts_cold = true;
-    }
-    check_that_it_can_end(options.campaign, s);
-    return s;
-}
-
 }  // namespace
 
 report::CampaignCurve varied_campaigns(const Options& options, const CampaignCase& played) {
-    const Range range = read_range(options.campaign.vary, {"interval", "spares", "walltime", "nodes"}, kForm);
+    const Range range = read_range("--vary", options.campaign.vary, {"interval", "spares", "walltime", "nodes"}, kForm);
     const bool is_time = range.what == "interval" || range.what == "walltime";
     report::CampaignCurve curve{range.what, {}};
+    VariedSettings settings(options, played, "--vary");
     for (const double value : values_of(range)) {
-        campaign::Setting setting;
-        try {
-            setting = with_value(options, played, range, value);
-        } catch (const InputError& error) {
-            throw InputError("--vary " + options.campaign.vary, error.what());
-        }
+        const campaign::Setting setting = settings.with({{range.what, value}});
         const double as_played =
             range.what == "interval" ? static_cast<double>(setting.checkpoints.every_steps) * setting.step_s : value;
         if (!curve.points.empty() && curve.points.back().value == as_played) {

@@ -1,6 +1,6 @@
 #pragma once
 /// @file Campaigns that differ from one another in one number.
-#include "cli/commands/campaign/campaign_case.hpp"
+#include "cli/campaigns/campaign_case.hpp"
 #include "report/campaign/campaign_page.hpp"
 
 namespace auspex::cli {

@@ -1,4 +1,4 @@
-/// @file Ranges of --vary.
+/// @file Ranges of --vary and --optimise.
 #include "cli/commands/campaign/ranges.hpp"
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/error.hpp"
+#include "base/number_text.hpp"
 #include "base/units.hpp"
 #include "cli/flags/flag_numbers.hpp"
 
@@ -14,20 +15,21 @@ namespace {
 
 bool is_time(const std::string& what) { return what == "interval" || what == "walltime"; }
 
-double read_value(const std::string& what, const std::string& text) {
+double read_value(const std::string& where, const std::string& what, const std::string& text) {
     if (is_time(what)) {
-        const double seconds = parse_quantity(text, Dimension::kSeconds, "--vary " + what, "30 min");
+        const double seconds = parse_quantity(text, Dimension::kSeconds, where, "30 min");
         if (!(seconds > 0)) {
-            throw InputError("--vary " + what, "found \"" + text + "\"; expected more than zero, such as 30min");
+            throw InputError(where, "found \"" + text + "\"; expected more than zero, such as 30min");
         }
         return seconds;
     }
-    return parse_whole("vary", text, what == "nodes" ? 1 : 0, 1'000'000);
+    return parse_whole_of(where, text, what == "nodes" ? 1 : 0, 1'000'000);
 }
 
 }  // namespace
 
-Range read_range(const std::string& text, std::initializer_list<std::string_view> words, const std::string& form) {
+Range read_range(const std::string& flag, const std::string& text, std::initializer_list<std::string_view> words,
+                 const std::string& form) {
     constexpr int kMost = 100;
     const std::size_t equals = text.find('=');
     Range range{text.substr(0, equals)};
@@ -39,13 +41,14 @@ Range read_range(const std::string& text, std::initializer_list<std::string_view
         }
     }
     if (std::ranges::find(words, range.what) == words.end() || parts.size() != 3) {
-        throw InputError("--vary", "found \"" + text + "\"; expected " + form);
+        throw InputError(flag, "found \"" + text + "\"; expected " + form);
     }
-    range.from = read_value(range.what, parts[0]);
-    range.to = read_value(range.what, parts[1]);
-    range.count = parse_whole("vary", parts[2], 2, kMost);
+    const std::string where = flag + " " + range.what;
+    range.from = read_value(where, range.what, parts[0]);
+    range.to = read_value(where, range.what, parts[1]);
+    range.count = parse_whole_of(where, parts[2], 2, kMost);
     if (!(range.to > range.from)) {
-        throw InputError("--vary", "found \"" + text + "\"; expected a last value above the first");
+        throw InputError(flag, "found \"" + text + "\"; expected a last value above the first");
     }
     return range;
 }
@@ -62,6 +65,10 @@ std::vector<double> values_of(const Range& range) {
     const auto [first, last] = std::ranges::unique(values);
     values.erase(first, last);
     return values;
+}
+
+std::string value_text(const std::string& what, double value) {
+    return is_time(what) ? format_quantity(value, Dimension::kSeconds) : thousands(value);
 }
 
 }  // namespace auspex::cli

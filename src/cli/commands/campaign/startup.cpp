@@ -6,9 +6,9 @@
 #include "base/number_text.hpp"
 #include "campaign/start/startup.hpp"
 #include "campaign/start/startup_notes.hpp"
+#include "cli/campaigns/start_case.hpp"
 #include "cli/commands/campaign/campaign_case.hpp"
 #include "cli/commands/campaign/ranges.hpp"
-#include "cli/commands/campaign/start_case.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/flags/flag_values.hpp"
 #include "cli/flags/input_flags.hpp"
@@ -159,7 +159,8 @@ std::vector<double> sizes_of(const Options& options, const StartCase& one) {
         sizes.push_back(std::min(most, kMostNodes));
         return sizes;
     }
-    const Range range = read_range(options.campaign.vary, {"nodes"}, "nodes=FROM:TO:N, as in nodes=1:10000:12");
+    const Range range =
+        read_range("--vary", options.campaign.vary, {"nodes"}, "nodes=FROM:TO:N, as in nodes=1:10000:12");
     if (range.from < one.least_nodes || range.to > most) {
         throw InputError("--vary", "found \"" + options.campaign.vary + "\"; expected nodes from " +
                                        thousands(one.least_nodes) +

@@ -7,10 +7,13 @@
 #include "base/json_writer.hpp"
 #include "base/number_text.hpp"
 #include "base/units.hpp"
+#include "cli/commands/search/size_finishes.hpp"
 #include "cli/flags/job_size.hpp"
+#include "cli/output/campaign/finish_output.hpp"
 #include "cli/output/csv_file.hpp"
 #include "cli/output/plan_output.hpp"
 #include "cli/output/prediction_output.hpp"
+#include "cli/plans/finish_by.hpp"
 #include "cli/plans/plan_checkpoint.hpp"
 #include "cli/plans/plan_request.hpp"
 #include "launch/child_process.hpp"
@@ -59,16 +62,24 @@ void write_plan_of(JsonWriter& json, const models::Inputs& inputs, const search:
 }
 
 void write_sizes(std::ostream& out, const models::Inputs& inputs, const Options& options,
-                 const std::vector<search::SizePoint>& points, const search::SizePoint& pick) {
+                 const std::vector<search::SizePoint>& points, const search::SizePoint& pick,
+                 const std::optional<SizeFinishes>& finishes) {
     JsonWriter json(out);
     json.begin_object();
     write_head(json, inputs, options);
-    json.member("objective", picks_cheapest(options) ? "tokens-per-node-hour" : "step-time");
+    json.member("objective", options.search.objective.empty() ? "step-time" : options.search.objective);
     json.member("cut", points.size() < options.tiles.size());
-    json.member("picked_tiles", pick.tiles).key("sizes").begin_array();
+    json.member("picked_tiles", pick.tiles);
+    if (finishes) {
+        write_size_finishes(json, *finishes, points);
+    }
+    json.key("sizes").begin_array();
     for (const search::SizePoint& point : points) {
         write_point(json, point, options.tokens);
         if (point.best) {
+            if (finishes) {
+                write_plan_finish(json, *finishes->of_sizes[static_cast<std::size_t>(&point - points.data())]);
+            }
             write_plan_of(json, inputs, point);
             json.end_object();
         }
@@ -97,7 +108,7 @@ void print_row(const models::Inputs& inputs, const search::SizePoint& point, boo
 }
 
 void print_sizes(const models::Inputs& inputs, const Options& options, const std::vector<search::SizePoint>& points,
-                 const search::SizePoint& pick) {
+                 const search::SizePoint& pick, const std::optional<SizeFinishes>& finishes) {
     const bool with_run = options.tokens > 0;
     std::cout << inputs.workload.name << " on " << inputs.machine.name << " with " << inputs.stack.name << ", "
               << thousands(options.global_batch) << " sequences a step at every size: the best plan of each"
@@ -120,8 +131,12 @@ void print_sizes(const models::Inputs& inputs, const Options& options, const std
                  "twice the tokens/s. More tiles pay as long as it is at least "
               << percent(search::kSpeedupThatPays, 0) << ": "
               << (paying.ends ? "up to " + thousands(paying.point->tiles) + " tiles" : std::string("at all of these"))
-              << ".\n"
-              << (picks_cheapest(options) ? "Most tokens per node-hour: " : "The shortest step: ")
+              << ".\n";
+    if (finishes) {
+        print_size_finishes(options, *finishes, points);
+        return;
+    }
+    std::cout << (picks_cheapest(options) ? "Most tokens per node-hour: " : "The shortest step: ")
               << thousands(pick.tiles) << " tiles.\n";
 }
 
@@ -235,11 +250,18 @@ void run_plan_sizes(const Options& options) {
     std::vector<search::SizePoint> points;
     {
         const launch::SignalsCaught signals;
-        points = search_sizes(inputs, request, search_options(options), options.tiles, options.tokens,
-                              [&line](std::size_t done, std::size_t all) { line.show(done, all); });
+        points = search_sizes(
+            inputs, request, search_options(options), options.tiles, options.tokens,
+            [&line](std::size_t done, std::size_t all) { line.show(done, all); },
+            ranks_by_finish(options) ? kFinalistsOfSize : 1);
     }
     const int signal = launch::take_caught_signal();
     const search::SizePoint* pick = picks_cheapest(options) ? cheapest_size(points) : fastest_size(points);
+    std::optional<SizeFinishes> finishes;
+    if (pick != nullptr && ranks_by_finish(options)) {
+        finishes = play_sizes(options, inputs, points);
+        pick = &points[finishes->first];
+    }
     if (pick == nullptr) {
         if (signal != 0) {
             throw launch::Interrupted(signal);
@@ -249,12 +271,12 @@ void run_plan_sizes(const Options& options) {
     if (!options.out.empty()) {
         write_plan_file(options, options.out, plan_of(pick->best->candidate, inputs.plan));
     }
-    const auto answer = [&](std::ostream& out) { write_sizes(out, inputs, options, points, *pick); };
+    const auto answer = [&](std::ostream& out) { write_sizes(out, inputs, options, points, *pick, finishes); };
     CsvFile(options).write(answer);
     if (options.json) {
         answer(answer_stream(options));
     } else {
-        print_sizes(inputs, options, points, *pick);
+        print_sizes(inputs, options, points, *pick, finishes);
     }
     if (signal != 0) {
         std::cout.flush();

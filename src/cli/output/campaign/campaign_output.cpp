@@ -9,6 +9,8 @@
 #include "base/units.hpp"
 #include "campaign/player.hpp"
 #include "cli/output/campaign/campaign_words.hpp"
+#include "cli/output/campaign/optimum_output.hpp"
+#include "cli/output/campaign/quantiles_output.hpp"
 #include "report/parts/text_table.hpp"
 
 namespace auspex::cli {
@@ -18,11 +20,6 @@ using report::count_words;
 using report::span_words;
 
 std::optional<double> finite(double value) { return std::isfinite(value) ? std::optional(value) : std::nullopt; }
-
-void write_quantiles(JsonWriter& json, const campaign::Quantiles& of) {
-    json.member_or_null("p10", finite(of.p10)).member_or_null("p50", finite(of.p50));
-    json.member_or_null("p90", finite(of.p90)).member_or_null("mean", finite(of.mean));
-}
 
 void write_sources(JsonWriter& json, const CampaignAnswer& a) {
     json.key("interruptions").begin_object();
@@ -239,6 +236,9 @@ void write_campaign(JsonWriter& json, const CampaignAnswer& a) {
     if (a.curve) {
         write_curve(json, *a.curve);
     }
+    if (a.optimum) {
+        write_optimum(json, *a.optimum);
+    }
     json.member("samples", r.samples).member("seed", a.seed).key("notes").begin_array();
     for (const std::string& note : a.notes) {
         json.value(note);
@@ -269,6 +269,9 @@ void print_campaign(std::ostream& out, const CampaignAnswer& a, const std::strin
     print_worth(out, a);
     if (a.curve) {
         print_curve(out, *a.curve);
+    }
+    if (a.optimum) {
+        print_optimum(out, *a.optimum);
     }
     if (a.closed_forms) {
         print_closed_forms(out, a);

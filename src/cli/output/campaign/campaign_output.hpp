@@ -37,7 +37,8 @@ struct CampaignAnswer {
     std::uint64_t seed = 1;
     std::optional<PredictedRun> run;  ///< not with --bare
     std::vector<report::FeatureWorth> worth;
-    std::optional<report::CampaignCurve> curve;  ///< of --vary
+    std::optional<report::CampaignCurve> curve;      ///< of --vary
+    std::optional<report::CampaignOptimum> optimum;  ///< of --optimise
     std::optional<double> deadline_s;
     std::string start;  ///< date, or empty
     std::vector<std::string> notes;

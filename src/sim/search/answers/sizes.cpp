@@ -15,6 +15,7 @@ SizePoint point_of(const models::Inputs& inputs, int tiles, const SearchResult& 
     point.space = result.space;
     if (!result.best.empty()) {
         point.best = result.best.front();
+        point.fastest = result.best;
         models::Inputs own = inputs;
         own.plan = plan_of(point.best->candidate, inputs.plan);
         point.prediction = predict::predict(own, {.run_tokens = run_tokens, .sensitivity = false}).prediction;
@@ -38,13 +39,11 @@ const SizePoint* best_of(const std::vector<SizePoint>& points, const IsBetter& i
 
 std::vector<SizePoint> search_sizes(const models::Inputs& inputs, const SpaceRequest& request,
                                     const SearchOptions& options, const std::vector<int>& sizes, double run_tokens,
-                                    const SizeProgress& progress) {
+                                    const SizeProgress& progress, std::size_t top) {
     std::vector<SizePoint> points;
     SpaceRequest own = request;
     SearchOptions how = options;
-    how.top = 1;
-    const SizePoint* before = nullptr;
-    points.reserve(sizes.size());
+    how.top = top;
     for (const int tiles : sizes) {
         progress(points.size(), sizes.size());
         own.tiles = tiles;
@@ -52,14 +51,22 @@ std::vector<SizePoint> search_sizes(const models::Inputs& inputs, const SpaceReq
         if (result.was_cut) {
             break;
         }
-        SizePoint& point = points.emplace_back(point_of(inputs, tiles, result, run_tokens));
+        points.push_back(point_of(inputs, tiles, result, run_tokens));
+    }
+    judge_sizes(points);
+    return points;
+}
+
+void judge_sizes(std::vector<SizePoint>& points) {
+    const SizePoint* before = nullptr;
+    for (SizePoint& point : points) {
+        point.marginal_speedup.reset();
         if (point.best && before != nullptr) {
             point.marginal_speedup = (point.prediction.tokens_per_s / before->prediction.tokens_per_s - 1) /
-                                     (static_cast<double>(tiles) / before->tiles - 1);
+                                     (static_cast<double>(point.tiles) / before->tiles - 1);
         }
         before = point.best ? &point : before;
     }
-    return points;
 }
 
 PayingSize last_that_pays(const std::vector<SizePoint>& points) {

@@ -11,9 +11,10 @@ namespace auspex::search {
 
 struct SizePoint {
     int tiles = 0;
-    std::uint64_t space = 0;            ///< plans that divide tiles and batch; 0: none does
-    std::optional<EvaluatedPlan> best;  ///< of those that fit
-    predict::Prediction prediction;     ///< of the best, without interval and constants
+    std::uint64_t space = 0;             ///< plans that divide tiles and batch; 0: none does
+    std::optional<EvaluatedPlan> best;   ///< of those that fit
+    std::vector<EvaluatedPlan> fastest;  ///< so many as were asked for, the best first
+    predict::Prediction prediction;      ///< of the best, without interval and constants
     /// How much of what the tiles beyond the last smaller size with a plan could add they do add, with r tokens/s and n
     /// tiles: (r / r' - 1) / (n / n' - 1). 1: twice the tiles, twice the rate; none for the first.
     std::optional<double> marginal_speedup;
@@ -28,11 +29,13 @@ inline constexpr double kSpeedupThatPays = 0.5;
 /// Called before each size: its place, and how many there are.
 using SizeProgress = std::function<void(std::size_t, std::size_t)>;
 
-/// Searches each of the sizes, rising, with the same global batch; those before an end by options.is_cut. Throws as
-/// search_plans.
+/// Searches each of the sizes, rising, with the same global batch, for the `top` fastest plans; those before an end by
+/// options.is_cut. Throws as search_plans.
 [[nodiscard]] std::vector<SizePoint> search_sizes(const models::Inputs& inputs, const SpaceRequest& request,
                                                   const SearchOptions& options, const std::vector<int>& sizes,
-                                                  double run_tokens, const SizeProgress& progress);
+                                                  double run_tokens, const SizeProgress& progress, std::size_t top = 1);
+/// Fills in how much the tiles beyond the last smaller size with a plan add.
+void judge_sizes(std::vector<SizePoint>& points);
 
 /// The last size before the first that does not pay; none: no size has a plan. `ends`: there is such a first.
 struct PayingSize {

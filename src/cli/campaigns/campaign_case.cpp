@@ -1,5 +1,5 @@
 /// @file Flags that a bare and a predicted campaign share.
-#include "cli/commands/campaign/campaign_case.hpp"
+#include "cli/campaigns/campaign_case.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +9,7 @@
 #include "base/input_text.hpp"
 #include "base/number_text.hpp"
 #include "base/units.hpp"
+#include "campaign/agreement.hpp"
 
 namespace auspex::cli {
 namespace {
@@ -46,6 +47,16 @@ double least_block_s(const campaign::Setting& s) {
 
 }  // namespace
 
+void check_spares(const CampaignCase& of) {
+    const int spares = of.setting.nodes.spares.value_or(0), left = of.most_nodes - of.setting.nodes.count;
+    if (of.most_nodes > 0 && spares > left) {
+        throw InputError("--spares", "found " + thousands(spares) + " beside " +
+                                         counted(of.setting.nodes.count, "node") + "; expected at most " +
+                                         thousands(left) + ": a job on " + of.run->machine + " may have " +
+                                         thousands(of.most_nodes));
+    }
+}
+
 void check_that_it_can_end(const CampaignFlags& flags, const campaign::Setting& s) {
     constexpr double kLongest_s = 50 * 365.25 * 86'400;
     if (static_cast<double>(s.steps) * s.step_s > kLongest_s) {
@@ -62,7 +73,7 @@ void check_that_it_can_end(const CampaignFlags& flags, const campaign::Setting& 
     }
     const bool has_blocks = s.blocks.walltime_s > 0 || s.blocks.queue_wait_s > 0;
     if (s.nodes.spares && s.nodes.replenish_s <= 0 && !has_blocks) {
-        throw InputError("--spares", "found " + std::to_string(*s.nodes.spares) +
+        throw InputError("--spares", "found " + (flags.auto_spares ? "auto" : std::to_string(*s.nodes.spares)) +
                                          " without --replenish, --walltime and --queue-wait; expected one of them, for "
                                          "a run that has used its spares waits for more");
     }
@@ -112,13 +123,21 @@ void check_without(const CampaignFlags& flags, const std::vector<std::string>& f
             throw InputError("--without", "found \"" + word + "\"; expected any of " + expected);
         }
     }
-    if (is_without(flags, "buffer") && flags.spares.value_or(0) > 0) {
+    if (is_without(flags, "buffer") && (flags.spares.value_or(0) > 0 || flags.auto_spares)) {
         throw InputError("--without", "found buffer with --spares; expected one of them");
     }
 }
 
 std::int64_t steps_between(double steps, const campaign::Setting& setting) {
     return static_cast<std::int64_t>(std::clamp(std::round(steps), 1.0, static_cast<double>(setting.steps)));
+}
+
+std::int64_t closed_form_steps(const campaign::Setting& setting) {
+    const campaign::PoissonRun run = campaign::poisson_run_of(setting);
+    if (!std::isfinite(run.mtbf_s)) {
+        return setting.steps;
+    }
+    return steps_between(std::max(exact_interval_s(run), setting.checkpoints.write_s) / setting.step_s, setting);
 }
 
 std::optional<campaign::BestInterval> settle_interval(CampaignCase& of, std::uint64_t seed) {
@@ -137,6 +156,24 @@ std::optional<campaign::BestInterval> settle_interval(CampaignCase& of, std::uin
     return best;
 }
 
+void settle_spares(CampaignCase& of, const campaign::Samples& samples) {
+    if (!of.is_auto_spares) {
+        return;
+    }
+    campaign::Setting trial = of.setting;
+    if (of.is_auto) {
+        trial.checkpoints.every_steps = closed_form_steps(trial);
+    }
+    const std::int64_t needed = campaign::play_campaign(trial, samples).spares_needed_p99;
+    const std::int64_t most = of.most_nodes > 0 ? of.most_nodes - trial.nodes.count : needed;
+    of.setting.nodes.spares = static_cast<int>(std::min(needed, most));
+}
+
+std::optional<campaign::BestInterval> settle(CampaignCase& of, const campaign::Samples& samples) {
+    settle_spares(of, samples);
+    return settle_interval(of, samples.seed);
+}
+
 void apply_campaign_flags(const CampaignFlags& flags, CampaignCase& to) {
     campaign::Setting& s = to.setting;
     for (campaign::FailureSource& source : s.failures) {
@@ -151,6 +188,10 @@ void apply_campaign_flags(const CampaignFlags& flags, CampaignCase& to) {
     }
     s.recovery.watchdog_s = flags.watchdog_s.value_or(s.recovery.watchdog_s);
     s.nodes.spares = flags.spares ? flags.spares : s.nodes.spares;
+    if (flags.auto_spares) {
+        s.nodes.spares = 0;
+        to.is_auto_spares = true;
+    }
     s.nodes.replenish_s = flags.replenish_s;
     s.nodes.lemon_share = flags.lemon_share;
     s.nodes.lemon_factor = flags.lemon_factor;
@@ -166,6 +207,7 @@ void apply_campaign_flags(const CampaignFlags& flags, CampaignCase& to) {
         s.checkpoints.every_steps = steps_between(steps, s);
         to.is_auto = false;
     }
+    check_spares(to);
     check_that_it_can_end(flags, s);
 }
 

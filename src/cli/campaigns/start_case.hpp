@@ -1,6 +1,7 @@
 #pragma once
 /// @file From inputs and a prediction to the job that starts: what it loads, what it indexes.
 #include "campaign/start/start_job.hpp"
+#include "cli/flags/campaign_options.hpp"
 #include "models/inputs.hpp"
 #include "sim/predict/prediction.hpp"
 
@@ -17,6 +18,10 @@ struct CheckpointBytes {
 /// nothing, and `may_broadcast`. Replicas are those of the experts; with fsdp the groups that shard by themselves.
 [[nodiscard]] campaign::LoadSize load_of(const models::Inputs& inputs, const predict::Prediction& prediction,
                                          bool may_broadcast);
+
+/// The job of a campaign: its start after an interruption, and with --build-index the index of so many tokens.
+[[nodiscard]] campaign::StartJob start_job(const CampaignFlags& flags, const models::Inputs& inputs,
+                                           const predict::Prediction& prediction, double tokens);
 
 /// The same job on other nodes, all of their tiles in use: as many replicas as fit, one at least.
 [[nodiscard]] campaign::StartJob on_other_nodes(const campaign::StartJob& job, int nodes, int tiles_of_node);

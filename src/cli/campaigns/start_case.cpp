@@ -1,9 +1,10 @@
 /// @file Jobs that start, by their prediction.
-#include "cli/commands/campaign/start_case.hpp"
+#include "cli/campaigns/start_case.hpp"
 
 #include <algorithm>
 #include <cmath>
 
+#include "cli/campaigns/campaign_case.hpp"
 #include "models/data/index_build.hpp"
 
 namespace auspex::cli {
@@ -29,6 +30,16 @@ campaign::LoadSize load_of(const models::Inputs& inputs, const predict::Predicti
     load.is_broadcast = may_broadcast && (!stack || stack->broadcasts_model);
     load.reads_all_shards = stack && stack->reads_all_shards;
     return load;
+}
+
+campaign::StartJob start_job(const CampaignFlags& flags, const models::Inputs& inputs, const predict::Prediction& p,
+                             double tokens) {
+    campaign::StartJob job;
+    job.nodes = p.nodes;
+    job.ranks = p.tiles;
+    job.load = load_of(inputs, p, !is_without(flags, "scattered"));
+    job.index_sequences = flags.builds_index ? index_sequences(inputs.workload, tokens) : 0;
+    return job;
 }
 
 campaign::StartJob on_other_nodes(const campaign::StartJob& job, int nodes, int tiles_of_node) {

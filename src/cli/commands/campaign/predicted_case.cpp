@@ -1,0 +1,119 @@
+/// @file auspex campaign on top of a prediction: its features, and what to know of it.
+#include <algorithm>
+
+#include "base/number_text.hpp"
+#include "base/units.hpp"
+#include "campaign/start/startup_notes.hpp"
+#include "cli/campaigns/predicted_setting.hpp"
+#include "cli/campaigns/start_case.hpp"
+#include "cli/commands/campaign/campaign_kinds.hpp"
+#include "cli/flags/flag_values.hpp"
+#include "cli/flags/input_flags.hpp"
+#include "cli/output/prediction_output.hpp"
+#include "schedule/bindings/bindings.hpp"
+#include "sim/predict/predict.hpp"
+
+namespace auspex::cli {
+namespace {
+
+predict::Prediction predict_step(const Options& options, const models::Inputs& inputs) {
+    predict::PredictOptions wanted;
+    wanted.tiles = options.tiles.empty() ? 0 : options.tiles.front();
+    wanted.run_tokens = options.tokens;
+    wanted.executor_runs = schedule::executor_runs;
+    wanted.sensitivity = !options.no_sensitivity;
+    return predict::predict(inputs, wanted).prediction;
+}
+
+/// The features that this campaign has, so that each can be left out.
+std::vector<std::string> features_of(const CampaignCase& of) {
+    const campaign::Setting& s = of.setting;
+    std::vector<std::string> features;
+    const auto add = [&](bool is_there, const char* feature) {
+        if (is_there) {
+            features.emplace_back(feature);
+        }
+    };
+    const bool has_blocks = s.blocks.walltime_s > 0 || s.blocks.queue_wait_s > 0;
+    add(s.checkpoints.copies > 1, "dual");
+    add(s.checkpoints.write_s > 0, "async");
+    add(s.checkpoints.persistent_every > 0, "persistent");
+    add((s.nodes.spares.value_or(0) > 0 || of.is_auto_spares) && has_blocks, "buffer");
+    add(s.checkpoints.at_block_end && (s.blocks.walltime_s > 0 || s.blocks.maintenance_s > 0), "final-save");
+    return features;
+}
+
+/// Of starts, and of those that "scattered" is compared with.
+void add_start_notes(const CampaignFlags& flags, const models::Inputs& inputs, const predict::Prediction& prediction,
+                     CampaignCase& to) {
+    const double tokens = static_cast<double>(to.run->steps) * to.run->tokens_per_step;
+    CampaignFlags fewer = flags;
+    fewer.without.emplace_back("scattered");
+    const auto notes_of = [&](const CampaignFlags& of) {
+        return start_notes(inputs.machine, inputs.stack, start_job(of, inputs, prediction, tokens));
+    };
+    const std::vector<std::string> notes = notes_of(flags);
+    to.notes.insert(to.notes.end(), notes.begin(), notes.end());
+    for (const std::string& text : notes_of(fewer)) {
+        if (std::ranges::find(notes, text) == notes.end()) {
+            to.notes.push_back("without scattered: " + text);
+        }
+    }
+}
+
+void add_notes(const CampaignFlags& flags, const models::Inputs& inputs, const predict::Prediction& prediction,
+               CampaignCase& to) {
+    const auto note = [&](bool holds, const std::string& text) {
+        if (holds) {
+            to.notes.push_back(text);
+        }
+    };
+    note(!to.run->fits, "the plan does not fit in memory: this run cannot be as it stands");
+    note(to.setting.step_sigma > 0,
+         "a sample's steps are all as slow as its draw from the prediction's 90 % interval says");
+    note(inputs.machine.reliability.parts.empty() && flags.mtbf_s == 0 && flags.trace.empty(),
+         "the machine's file knows no parts that fail: its node_mtbf is taken");
+    note(to.setting.checkpoints.persistent_every > 0, "one of ten checkpoints is kept as the model alone (assumed)");
+    note(inputs.machine.storage.checkpoint_write_bytes_per_s <= 0 && !flags.stall_s,
+         "checkpoints are written as fast as the machine's whole storage goes: no job's was measured");
+    note(to.setting.nodes.spares == 0 && !flags.spares && !flags.auto_spares,
+         "no spare nodes: each node that fails sends the job to the queue (--spares N)");
+    if (!flags.restart_s || flags.builds_index) {
+        add_start_notes(flags, inputs, prediction, to);
+    }
+}
+
+}  // namespace
+
+CampaignCase predicted_campaign(const Options& options) {
+    const CampaignFlags& flags = options.campaign;
+    refuse_given({{"--step", flags.step_s > 0},
+                  {"--machines", flags.machines > 0},
+                  {"--daily-failure", flags.daily_failure.has_value()}},
+                 "found without --bare; expected both, for else step, machines and failures follow from the inputs");
+    check_without(flags, {"dual", "async", "scattered", "persistent", "buffer", "final-save"});
+    const models::Inputs inputs = load_all(options);
+    const predict::Prediction prediction = predict_step(options, inputs);
+    CampaignCase to = predicted_setting(options, inputs, prediction);
+    std::vector<std::string> features = features_of(to);
+    if (!is_without(flags, "scattered")) {
+        features.emplace_back("scattered");
+    }
+    for (const std::string& feature : features) {
+        Options fewer = options;
+        fewer.campaign.without.push_back(feature);
+        if (feature == "buffer") {
+            fewer.campaign.spares.reset();
+            fewer.campaign.auto_spares = false;
+        }
+        to.without.push_back({feature, predicted_setting(fewer, inputs, prediction).setting});
+    }
+    add_notes(flags, inputs, prediction, to);
+    to.title = inputs.workload.name + " on " + counted(prediction.nodes, "node") + " of " + inputs.machine.name +
+               " with " + inputs.stack.name + overrides_line(options) + "\n" +
+               thousands(static_cast<double>(to.setting.steps)) + " steps of " +
+               format_quantity(to.setting.step_s, Dimension::kSeconds);
+    return to;
+}
+
+}  // namespace auspex::cli

@@ -1,0 +1,148 @@
+/// @file Finish against node-hours, in a picture and a table.
+#include "report/campaign/campaign_optimum.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "base/number_text.hpp"
+#include "base/units.hpp"
+#include "report/campaign/campaign_words.hpp"
+#include "report/parts/page.hpp"
+#include "report/parts/picture.hpp"
+#include "report/parts/plot_frame.hpp"
+#include "report/parts/svg.hpp"
+#include "report/parts/text.hpp"
+
+namespace auspex::report {
+namespace {
+
+constexpr double kDay = 86'400;
+
+bool ends(const OptimumPoint& point) { return std::isfinite(point.elapsed_s.p50); }
+
+/// "9 h less", "as much" of a time or a count.
+std::string change_words(double from, double to, const std::string& size) {
+    return std::abs(to - from) <= 1e-9 * std::abs(from) ? "as much" : size + (to < from ? " less" : " more");
+}
+
+std::vector<std::string> texts_of(const std::vector<double>& ticks) {
+    std::vector<std::string> texts;
+    std::ranges::transform(ticks, std::back_inserter(texts), tick_count);
+    return texts;
+}
+
+std::string optimum_table(const CampaignOptimum& optimum) {
+    TableRows rows{{{"setting"},
+                    {"over after (median)", "n"},
+                    {"90 %", "n"},
+                    {"node hours (median)", "n"},
+                    {"goodput", "n"},
+                    {"checkpoint every", "n"}}};
+    for (const OptimumPoint& point : optimum.points) {
+        if (point.is_on_front && ends(point)) {
+            rows.push_back({{setting_words(point)},
+                            number_of(span_words(point.elapsed_s.p50), point.elapsed_s.p50),
+                            number_of(span_words(point.elapsed_s.p90), std::min(point.elapsed_s.p90, 1e300)),
+                            number_of(count_words(point.node_hours.p50), point.node_hours.p50),
+                            number_of(percent(point.goodput, 2), point.goodput),
+                            number_of(span_words(point.interval_s), point.interval_s)});
+        }
+    }
+    return html_table(rows, "The front: no other setting is over before with no more node-hours.");
+}
+
+}  // namespace
+
+std::string setting_words(const OptimumPoint& point) {
+    return counted(point.nodes, "node") + ", " +
+           (point.spares ? counted(*point.spares, "spare") : "another node always at hand") +
+           (point.walltime_s > 0 ? ", blocks of " + format_quantity(point.walltime_s, Dimension::kSeconds) : "");
+}
+
+std::string optimum_sentence(const CampaignOptimum& optimum) {
+    const OptimumPoint &best = optimum.points[optimum.best], &given = optimum.given;
+    if (!ends(best)) {
+        return "None of the settings ends";
+    }
+    std::string out = setting_words(best) + ", a checkpoint every " + span_words(best.interval_s) + ": over after " +
+                      span_words(best.elapsed_s.p50) + ", " + count_words(best.node_hours.p50) + " node hours";
+    if (!ends(given)) {
+        return out + "; as given it does not end";
+    }
+    const double time_s = std::abs(best.elapsed_s.p50 - given.elapsed_s.p50);
+    const double hours = std::abs(best.node_hours.p50 - given.node_hours.p50);
+    return out + "; against what was given: time " +
+           change_words(given.elapsed_s.p50, best.elapsed_s.p50, span_words(time_s)) + " (" +
+           signed_percent(best.elapsed_s.p50 / given.elapsed_s.p50 - 1) + "), node hours " +
+           change_words(given.node_hours.p50, best.node_hours.p50, count_words(hours)) + " (" +
+           signed_percent(best.node_hours.p50 / given.node_hours.p50 - 1) + ")";
+}
+
+std::string optimum_chart(const CampaignOptimum& optimum, double width) {
+    std::vector<const OptimumPoint*> points;
+    for (const OptimumPoint& point : optimum.points) {
+        if (ends(point)) {
+            points.push_back(&point);
+        }
+    }
+    if (ends(optimum.given)) {
+        points.push_back(&optimum.given);
+    }
+    const auto day = [](const OptimumPoint* point) { return point->elapsed_s.p50 / kDay; };
+    const auto hours = [](const OptimumPoint* point) { return point->node_hours.p50; };
+    const auto [soonest, latest] = std::ranges::minmax(points, {}, day);
+    const auto [least, most] = std::ranges::minmax(points, {}, hours);
+    const PlotFrame frame = plot_frame(width, {.left = 100, .names = 0, .top = 24, .height = 320, .phone_left = 86});
+    const std::vector<double> ticks_y = round_ticks(hours(least), std::max(hours(most), hours(least) * 1.001), 5);
+    const std::vector<double> ticks_x = round_ticks(day(soonest), std::max(day(latest), day(soonest) * 1.001), 7);
+    const SvgScale x{ticks_x.front(), ticks_x.back(), frame.left, frame.right};
+    const SvgScale y{ticks_y.front(), ticks_y.back(), frame.bottom, frame.top};
+    Svg svg(width, frame.bottom + kBelowAxis, "Finish against node hours",
+            "medians of settings; the line is the front");
+    draw_value_axis(svg, frame, y, ticks_y, texts_of(ticks_y), "node hours");
+    draw_bottom_axis(svg, frame, x, ticks_x, texts_of(ticks_x), "days until half of the runs are over");
+    std::vector<SvgPoint> stairs;
+    for (const OptimumPoint* const point : points) {
+        const SvgPoint at{x(day(point)), y(hours(point))};
+        const bool is_given = point == &optimum.given;
+        if (point->is_on_front && !is_given) {
+            if (!stairs.empty()) {
+                stairs.push_back({at.x, stairs.back().y});
+            }
+            stairs.push_back(at);
+        }
+        svg.marker(at, is_given ? 3 : 0,
+                   is_given             ? "given-mark"
+                   : point->is_on_front ? "mark v0"
+                                        : "mark v2",
+                   setting_words(*point) + ": over after " + span_words(point->elapsed_s.p50) + ", " +
+                       count_words(point->node_hours.p50) + " node hours");
+    }
+    svg.polyline(stairs, "front");
+    const OptimumPoint& best = optimum.points[optimum.best];
+    svg.text({x(day(&best)) + 8, y(hours(&best)) - 8}, "the best", "label v0");
+    if (ends(optimum.given)) {
+        svg.text({x(day(&optimum.given)) + 8, y(hours(&optimum.given)) - 8}, "as given", "limit-text");
+    }
+    return std::move(svg).finish();
+}
+
+std::string optimum_section(const CampaignOptimum& optimum, const std::string& source) {
+    if (!ends(optimum.points[optimum.best])) {
+        return html_paragraph(optimum_sentence(optimum) + ".");
+    }
+    return html_paragraph(optimum_sentence(optimum) + ".") +
+           html_figure(picture_of([&](double width) { return optimum_chart(optimum, width); }),
+                       {"What a finish costs",
+                        "A mark is a setting with the interval that is best for it; the line is the front, on which no "
+                        "other is over before with no more node hours.",
+                        source}) +
+           optimum_table(optimum) +
+           html_paragraph(counted(static_cast<double>(optimum.settings), "setting") + " of " +
+                              counted(static_cast<double>(optimum.varied.size()), "number") + " together, " +
+                              thousands(static_cast<double>(optimum.played)) + " campaigns in three rounds.",
+                          "note");
+}
+
+}  // namespace auspex::report

@@ -1,0 +1,44 @@
+#pragma once
+/// @file When layouts have trained so many tokens: each played as a campaign.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "campaign/campaign.hpp"
+
+namespace auspex::report {
+
+/// A layout as a run of many weeks: its predicted step, its own checkpoints, failures by its nodes.
+struct PlanFinish {
+    campaign::Quantiles elapsed_s;   ///< from the begin to the last checkpoint
+    campaign::Quantiles node_hours;  ///< of nodes and spares, while they are held
+    double goodput = 0, interruptions = 0;
+    std::int64_t every_steps = 1;  ///< between checkpoints
+    double interval_s = 0;         ///< the same
+    int nodes = 0;
+    std::optional<int> spares;  ///< none: always another node at hand
+    double checkpoint_bytes = 0, stall_s = 0;
+};
+
+/// What was played of a search, all with the same failures as far as their rates are the same.
+struct PlanFinishes {
+    double tokens = 0;
+    int samples = 0;
+    std::uint64_t seed = 1;
+    std::string terms;              ///< "blocks of 24 h, 12 h of queue between them, no spare nodes"
+    bool is_objective = false;      ///< they rank the plans; false: of the best one alone
+    std::size_t played = 0;         ///< layouts, those with the shortest steps
+    std::vector<PlanFinish> plans;  ///< of the ranked ones, in order
+    /// Median finish of a run with the step of the slowest that was played and the least that a layout's checkpoints
+    /// and restarts can take: none that was not played is over before, but for the noise of samples. None: all were
+    /// played.
+    std::optional<double> least_of_others_s;
+
+    /// No layout that was not played is over before the first of `plans`.
+    [[nodiscard]] bool is_certain() const {
+        return !least_of_others_s || *least_of_others_s >= plans.front().elapsed_s.p50;
+    }
+};
+
+}  // namespace auspex::report

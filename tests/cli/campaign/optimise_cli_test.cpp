@@ -1,0 +1,72 @@
+/// @file auspex campaign --optimise as people call it.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../cli_fixture.hpp"
+#include "base/json.hpp"
+
+namespace auspex::cli {
+namespace {
+
+class OptimiseCli : public testing::Test, protected testing_cli::Runner {};
+
+double number(const JsonValue& parent, const char* key) { return parent.at(key).as_number(-1e300, 1e300); }
+
+const std::string kBare =
+    "campaign --bare --step 8.2s --steps 30000 --mtbf 3.09h --stall 30s --restart 5min --samples 60 ";
+const std::string kBatch = kBare + "--machines 64 --walltime 12h --queue-wait 6h --spares 1 ";
+
+TEST_F(OptimiseCli, the_best_setting_gains_against_what_was_given_and_the_page_shows_the_front) {
+    const std::string page = folder_ + "page";
+    const testing_cli::Outcome outcome =
+        run(kBatch + "--checkpoint-every 2h --optimise spares=0:4:3,walltime=12h:24h:2 --json --out '" + page + "'");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.error;
+    const JsonDocument document = JsonDocument::parse(outcome.out, "out");
+    const JsonValue optimum = document.root().at("optimum"), best = optimum.at("best");
+    EXPECT_EQ(number(optimum, "settings"), 7);
+    EXPECT_GT(number(best, "spares"), 1) << "each failure but the first of a block would send the job to the queue";
+    EXPECT_EQ(number(best, "walltime_s"), 24 * 3600);
+    EXPECT_LT(number(best, "checkpoint_interval_s"), 3600) << "the best interval, whatever was given";
+    const double gain_s = number(optimum.at("gain"), "finish_s");
+    EXPECT_GT(gain_s, 0);
+    EXPECT_NEAR(gain_s, number(document.root().at("finish_by"), "p50") - number(best.at("finish_by"), "p50"), 1e-6);
+    EXPECT_EQ(number(optimum.at("front").elements().front().at("finish_by"), "p50"),
+              number(best.at("finish_by"), "p50"));
+    EXPECT_NE(testing_cli::text_of(page + "/index.html").find("The best setting"), std::string::npos);
+    EXPECT_NE(testing_cli::text_of(page + "/index.html").find("Finish against node hours"), std::string::npos);
+}
+
+TEST_F(OptimiseCli, what_cannot_be_optimised_is_refused) {
+    for (const auto& [arguments, word] :
+         {std::pair<std::string, const char*>{kBatch + "--optimise luck",
+                                              "--optimise: found \"luck\"; expected spares"},
+          {kBatch + "--optimise interval", "(the interval is always the best one)"},
+          {kBatch + "--optimise nodes=1:4:3", "--optimise: found nodes with --bare"},
+          {kBatch + "--optimise spares,spares", "--optimise: found spares twice"},
+          {kBatch + "--optimise spares=4:1:3", "--optimise: found \"spares=4:1:3\"; expected a last value above"},
+          {kBare + "--optimise walltime", "--optimise: found walltime without --walltime"},
+          {kBatch + "--objective node-hours", "--objective: found without --optimise"},
+          {kBatch + "--optimise spares --objective luck", "--objective: found \"luck\"; expected finish-by"}}) {
+        EXPECT_EQ(fault_of_refusal(arguments, {word}), "") << arguments;
+    }
+}
+
+/// Errors of a varied value name the flag once, and the number that was given.
+TEST_F(OptimiseCli, errors_of_varied_numbers_name_what_was_typed) {
+    const std::string job =
+        "campaign --machine aurora --stack optimus --workload mula-7b-a1b --plan mula-7b-a1b --nodes 256 --tokens 1T "
+        "--walltime 12h --checkpoint-every 30min --samples 2 --no-sensitivity ";
+    for (const auto& [arguments, word] :
+         {std::pair<std::string, const char*>{job + "--vary nodes=20000:40000:2",
+                                              "--vary nodes=20,000: found 20,000 nodes; expected at most 10,624"},
+          {job + "--spares 20000", "--spares: found 20,000 beside 256 nodes; expected at most 10,368"},
+          {kBare + "--vary nodes=1:4:3", "error: --vary: found nodes with --bare"}}) {
+        EXPECT_EQ(fault_of_refusal(arguments, {word}), "") << arguments;
+    }
+}
+
+}  // namespace
+}  // namespace auspex::cli

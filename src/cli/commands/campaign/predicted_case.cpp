@@ -3,6 +3,7 @@
 
 #include "base/number_text.hpp"
 #include "base/units.hpp"
+#include "campaign/start/load_time.hpp"
 #include "campaign/start/startup_notes.hpp"
 #include "cli/campaigns/predicted_setting.hpp"
 #include "cli/campaigns/start_case.hpp"
@@ -56,7 +57,7 @@ void add_start_notes(const CampaignFlags& flags, const models::Inputs& inputs, c
     to.notes.insert(to.notes.end(), notes.begin(), notes.end());
     for (const std::string& text : notes_of(fewer)) {
         if (std::ranges::find(notes, text) == notes.end()) {
-            to.notes.push_back("without scattered: " + text);
+            to.notes.push_back("what scattered is worth is the least it can be: " + text + ", as is taken for it");
         }
     }
 }
@@ -99,6 +100,8 @@ CampaignCase predicted_campaign(const Options& options) {
     if (!is_without(flags, "scattered")) {
         features.emplace_back("scattered");
     }
+    models::Inputs striped = inputs;  // nobody has said what many replicas get of the same files
+    striped.machine = campaign::with_parts_on_every_server(inputs.machine);
     for (const std::string& feature : features) {
         Options fewer = options;
         fewer.campaign.without.push_back(feature);
@@ -106,7 +109,8 @@ CampaignCase predicted_campaign(const Options& options) {
             fewer.campaign.spares.reset();
             fewer.campaign.auto_spares = false;
         }
-        to.without.push_back({feature, predicted_setting(fewer, inputs, prediction).setting});
+        to.without.push_back(
+            {feature, predicted_setting(fewer, feature == "scattered" ? striped : inputs, prediction).setting});
     }
     add_notes(flags, inputs, prediction, to);
     to.title = inputs.workload.name + " on " + counted(prediction.nodes, "node") + " of " + inputs.machine.name +

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
 
 #include "campaign/player.hpp"
@@ -116,6 +117,11 @@ std::optional<Agreement> compare_with_closed_forms(const Setting& setting, const
     a.agrees = std::abs(a.played_elapsed_s - a.expected_elapsed_s) <= kErrors * a.error_s;
     if (!a.agrees) {
         a.broken = broken_by_failures(setting);
+        if (result.given_up > 0) {
+            a.broken.insert(a.broken.begin(), std::to_string(result.given_up) + " of " +
+                                                  std::to_string(result.samples) +
+                                                  " campaigns were given up, and have no length");
+        }
         for (std::string& what : broken_by_the_rest(setting)) {
             a.broken.push_back(std::move(what));
         }

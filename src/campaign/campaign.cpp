@@ -82,6 +82,7 @@ class Sums {
         result_.checkpoints += static_cast<double>(one.checkpoints);
         result_.blocks += static_cast<double>(one.blocks);
         result_.requeues += static_cast<double>(one.requeues);
+        result_.ends_corrupt += one.ends_corrupt ? 1 : 0;
         result_.lost_steps += static_cast<double>(one.lost_steps);
         for (const std::int64_t count : one.windows) {
             windows_.resize(std::max(windows_.size(), static_cast<std::size_t>(count) + 1));
@@ -99,7 +100,8 @@ class Sums {
         for (double& share : result_.shares) {
             share /= elapsed_s_;
         }
-        for (double* const mean : {&result_.checkpoints, &result_.blocks, &result_.requeues, &result_.lost_steps}) {
+        for (double* const mean :
+             {&result_.checkpoints, &result_.blocks, &result_.requeues, &result_.lost_steps, &result_.ends_corrupt}) {
             *mean /= count;
         }
         result_.goodput = result_.shares[static_cast<std::size_t>(Spent::kWork)];

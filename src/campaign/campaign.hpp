@@ -36,7 +36,8 @@ struct Result {
     std::vector<SourceResult> sources;
     double checkpoints = 0, blocks = 0, requeues = 0, lost_steps = 0;  ///< means
     std::int64_t spares_needed_p99 = 0;  ///< of windows of spare_window_s: 99 % lost so many nodes or fewer
-    double elapsed_error_s = 0;          ///< standard error of the mean
+    double ends_corrupt = 0;     ///< share of samples that end with wrong numbers in the model that nobody has found
+    double elapsed_error_s = 0;  ///< standard error of the mean
     std::vector<double> samples_elapsed_s, samples_node_hours;  ///< by sample; infinite where given up
 };
 

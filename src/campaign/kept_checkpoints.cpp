@@ -30,6 +30,7 @@ void KeptCheckpoints::settle(Nanoseconds now) {
 
 void KeptCheckpoints::stop(Nanoseconds now) {
     settle(now);
+    cut_ += pending_ ? 1 : 0;
     pending_.reset();
 }
 

@@ -25,6 +25,8 @@ class KeptCheckpoints {
     void settle(Nanoseconds now);
     /// The job has stopped: a write that is not done by now never will be.
     void stop(Nanoseconds now);
+    /// Writes that a stop has cut off.
+    [[nodiscard]] std::int64_t cut() const { return cut_; }
     /// The newest step that was copied no later than `before`; 0, the begin, where there is none. What is newer is
     /// thrown away, for it has the same fault.
     struct Restored {
@@ -42,6 +44,7 @@ class KeptCheckpoints {
     std::vector<Checkpoint> written_ones_, persistent_;  ///< oldest first
     std::optional<Checkpoint> pending_;
     Nanoseconds written_ = 0;
+    std::int64_t cut_ = 0;
 };
 
 }  // namespace auspex::campaign

@@ -13,6 +13,11 @@ using Nanoseconds = std::int64_t;
 /// Later than anything that is played, and far enough from the end of the clock to be added to.
 inline constexpr Nanoseconds kNever = Nanoseconds{1} << 61;
 
+/// How long anything may be. A campaign's steps, and each time that is given; a campaign that is played to find an
+/// interval has fewer, for with all that it loses it is to end before the clock does.
+inline constexpr double kYear_s = 365.25 * 86'400;
+inline constexpr double kLongestRun_s = 50 * kYear_s, kLongestTrial_s = 20 * kYear_s;
+
 /// To the nearest; kNever at most. Requires s >= 0.
 [[nodiscard]] inline Nanoseconds to_nanoseconds(double s) {
     AUSPEX_CHECK(s >= 0, "a time that is not negative");

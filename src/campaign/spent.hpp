@@ -54,7 +54,8 @@ struct Outcome {
     std::vector<std::int64_t> interruptions;  ///< by source
     std::vector<Nanoseconds> lost_to;         ///< by source: detection, recovery and replay that it caused
     std::int64_t lost_steps = 0, replayed_steps = 0;
-    std::int64_t checkpoints = 0, blocks = 1;
+    std::int64_t checkpoints = 0, blocks = 1;  ///< checkpoints that were written to the end
+    bool ends_corrupt = false;          ///< is_finished, with wrong numbers in the model that nobody has found yet
     std::int64_t requeues = 0;          ///< interruptions after which the job went to the queue
     std::vector<std::int64_t> windows;  ///< nodes that failed in each whole window in which spares have to do
     std::vector<Period> periods;        ///< only where asked for

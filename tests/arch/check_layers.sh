@@ -43,7 +43,7 @@ BEGIN {
               "exec/transport exec/blend exec/state exec/operations exec/checkpoint exec/run exec/mpi microbench " \
               "compare/fit/cost_models compare/fit compare/evaluate compare/evaluate/runs " \
               "compare/kineto/trace compare/kineto/match compare/kineto/account compare/kineto/explain compare/kineto report/parts report/timeline report/traces report/run report/calibration report/comparison " \
-              "report/fabric report/orders report/training report/validation report/scaling report/memory report/plans report/prediction report/difference report/campaign explore explore/server launch launch/train workflows/calibrate workflows/compare " \
+              "report/fabric report/orders report/training report/validation report/scaling report/memory report/campaign report/plans report/prediction report/difference explore explore/server launch launch/train workflows/calibrate workflows/compare " \
               "workflows/verify workflows/chakra workflows/difference workflows/validate workflows/blend cli/terminal cli/flags cli/output cli/campaigns cli/plans cli/blends cli/worker cli/commands cli python", order, " ")
     for (i = 1; i <= n; i++) {
         level[order[i]] = i

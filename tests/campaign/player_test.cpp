@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "campaign/agreement.hpp"
 #include "settings.hpp"
 
 namespace auspex::campaign {
@@ -161,6 +162,26 @@ TEST(Player, failed_nodes_are_swapped_until_spares_run_out) {
     EXPECT_DOUBLE_EQ(spent_s(queued, Spent::kSwap), 14);
 }
 
+/// Stalls after 20 steps and again after each 20 of those done again: six, of which the write of the first is cut off.
+TEST(Player, a_checkpoint_whose_write_is_cut_off_is_not_counted) {
+    Setting setting = traced({333});
+    setting.checkpoints.write_s = 150;  // would be there at 355 s
+    EXPECT_EQ(play_sample(setting, {}).checkpoints, 5);
+    setting.checkpoints.write_s = 100;  // is there at 305 s
+    EXPECT_EQ(play_sample(setting, {}).checkpoints, 5);
+}
+
+TEST(Player, wrong_numbers_that_nobody_finds_are_said_at_the_end) {
+    Setting setting = traced({333});
+    EXPECT_FALSE(play_sample(setting, {}).ends_corrupt);
+    setting.failures.front().corruption_share = 1;
+    setting.recovery.corruption_s = 1e9;  // never found
+    EXPECT_TRUE(play_sample(setting, {}).ends_corrupt);
+    EXPECT_EQ(play_campaign(setting, {4, 1}).ends_corrupt, 1);
+    setting.recovery.corruption_s = 1e-6;  // at once
+    EXPECT_FALSE(play_sample(setting, {}).ends_corrupt);
+}
+
 TEST(Player, slow_nodes_are_booked_apart) {
     Setting setting = traced({});
     setting.slow = {.mean_s = 200, .factor = 1.5, .lasts_s = 300};
@@ -174,6 +195,11 @@ TEST(Player, a_run_that_gets_nowhere_is_given_up) {
     const Result result = play_campaign(setting, {10, 1});
     EXPECT_EQ(result.given_up, 10);
     EXPECT_TRUE(std::isinf(result.elapsed_s.p50));
+    // The closed form differs, and says why.
+    const Agreement forms = compare_with_closed_forms(setting, result).value();
+    EXPECT_FALSE(forms.agrees);
+    ASSERT_EQ(forms.broken.size(), 1U);
+    EXPECT_EQ(forms.broken.front(), "10 of 10 campaigns were given up, and have no length");
 }
 
 TEST(Player, lemons_fail_more_often_until_they_are_out) {

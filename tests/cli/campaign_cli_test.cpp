@@ -142,6 +142,8 @@ TEST_F(CampaignCli, what_is_wrong_is_refused_by_its_flag) {
           {"campaign " + kJob + " --tokens 1T --step 3s", "--step: found without --bare"},
           {"campaign " + kJob + " --tokens 1T --without dual,luck", "--without: found \"luck\""},
           {"campaign " + kJob + " --tokens 1T --spares 2 --without buffer", "--without: found buffer with --spares"},
+          {"campaign " + kJob + " --tokens 1T --without buffer", "--without: found buffer without --walltime"},
+          {all + " --queue-wait 6h", "--queue-wait: found without --walltime, --spares and --maintenance"},
           {all + " --samples 0", "--samples: found \"0\""}}) {
         EXPECT_EQ(fault_of_refusal(arguments, {word}), "") << arguments;
     }

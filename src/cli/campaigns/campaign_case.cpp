@@ -10,6 +10,7 @@
 #include "base/number_text.hpp"
 #include "base/units.hpp"
 #include "campaign/agreement.hpp"
+#include "campaign/quantities.hpp"
 
 namespace auspex::cli {
 namespace {
@@ -58,8 +59,7 @@ void check_spares(const CampaignCase& of) {
 }
 
 void check_that_it_can_end(const CampaignFlags& flags, const campaign::Setting& s) {
-    constexpr double kLongest_s = 50 * 365.25 * 86'400;
-    if (static_cast<double>(s.steps) * s.step_s > kLongest_s) {
+    if (static_cast<double>(s.steps) * s.step_s > campaign::kLongestRun_s) {
         throw InputError("--steps", "found " + thousands(static_cast<double>(s.steps)) + " steps of " +
                                         time_text(s.step_s) + "; expected at most 50 years of them");
     }
@@ -125,6 +125,12 @@ void check_without(const CampaignFlags& flags, const std::vector<std::string>& f
     }
     if (is_without(flags, "buffer") && (flags.spares.value_or(0) > 0 || flags.auto_spares)) {
         throw InputError("--without", "found buffer with --spares; expected one of them");
+    }
+    if (is_without(flags, "buffer") && flags.walltime_s <= 0 && !flags.queue_wait_s) {
+        throw InputError(
+            "--without",
+            "found buffer without --walltime and --queue-wait; expected either: without spare nodes a failure "
+            "sends the job to the queue");
     }
 }
 

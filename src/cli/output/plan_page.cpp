@@ -79,6 +79,7 @@ report::PlanPage plan_page_of(const models::Inputs& inputs, const Options& optio
     page.best_line = page.ranked_lines.front();
     page.shut_out = found.shut_out;
     page.given = found.given;
+    page.finish = found.finish;
     if (page.given && page.given->why_not.empty()) {
         page.given_line = differences_line(page.given->ranked.plan, page.ranked.front().plan);
     }

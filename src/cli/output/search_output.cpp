@@ -194,7 +194,7 @@ void print_by_finish(const FoundPlans& found, bool has_experts) {
     }
     std::cout << "\n";
     print_finishes(std::cout, *found.finish, steps, lines);
-    std::cout << "\n" << others_sentence(*found.finish) << "\n";
+    std::cout << "\n" << report::others_sentence(*found.finish) << "\n";
 }
 
 }  // namespace
@@ -262,8 +262,10 @@ void print_search(const models::Inputs& inputs, const Options& options, const Fo
               << (inputs.machine.cpu.cores > 0 ? " ranks of " : " tiles of ") << inputs.machine.name << " with "
               << inputs.stack.name << ", " << thousands(options.global_batch) << " sequences a step"
               << overrides_line(options) << "\n\n"
-              << (result.was_cut ? "The best so far: " : found.is_by_finish() ? "Over first: " : "The best: ") << duration(best.prediction.step_time_s)
-              << " a step, " << percent(best.prediction.mfu) << " MFU, "
+              << (result.was_cut         ? "The best so far: "
+                  : found.is_by_finish() ? "Over first: "
+                                         : "The best: ")
+              << duration(best.prediction.step_time_s) << " a step, " << percent(best.prediction.mfu) << " MFU, "
               << bytes_text(best.prediction.memory.peak_bytes) << " of " << bytes_text(result.capacity_bytes) << "\n  "
               << plan_line(best.plan, has_experts) << "\n";
     print_what_binds(best, result.capacity_bytes);
@@ -279,7 +281,7 @@ void print_search(const models::Inputs& inputs, const Options& options, const Fo
                   << " node-hours, without checkpoints, failures and queueing.\n";
     }
     if (found.finish) {
-        std::cout << finish_sentence(*found.finish) << ".\n";
+        std::cout << report::finish_sentence(*found.finish) << ".\n";
     }
     if (equal > 1) {
         std::cout << "The constants do not tell it from " << equal - 1 << " of the others below.\n";

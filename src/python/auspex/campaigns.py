@@ -73,6 +73,7 @@ class Campaign(Result):
     requeues: float
     lost_steps: float
     given_up: int
+    ends_corrupt: float
     samples: int
     seed: int
     notes: list[str]

@@ -25,7 +25,7 @@ std::size_t largest_badput(const campaign::Result& result) {
 }
 
 std::string sources_table(const CampaignPage& page) {
-    TableRows rows{{{"cause"}, {"mean time between two"}, {"of a campaign", "n"}, {"cost, of all time", "n"}}};
+    TableRows rows{{{"cause"}, {"mean time between two, while the job runs"}, {"of a campaign", "n"}, {"cost, of all time", "n"}}};
     for (std::size_t i = 0; i < page.setting.failures.size(); ++i) {
         const campaign::FailureSource& source = page.setting.failures[i];
         const campaign::SourceResult& result = page.result.sources[i];

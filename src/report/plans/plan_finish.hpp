@@ -41,4 +41,11 @@ struct PlanFinishes {
     }
 };
 
+/// "Half of the runs of 1 T tokens are over after 5.1 d, nine of ten after 5.6 d; ...": of the first.
+[[nodiscard]] std::string finish_sentence(const PlanFinishes& finishes);
+/// Whether a layout that was not played could be over before, in a sentence.
+[[nodiscard]] std::string others_sentence(const PlanFinishes& finishes);
+/// The section of the page; `lines`: their plans in a line.
+[[nodiscard]] std::string finish_section(const PlanFinishes& finishes, const std::vector<std::string>& lines);
+
 }  // namespace auspex::report

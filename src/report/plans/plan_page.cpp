@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/campaign/campaign_words.hpp"
 #include "report/parts/page.hpp"
 #include "report/parts/page_assets.hpp"
 #include "report/parts/text.hpp"
@@ -18,6 +19,8 @@ namespace {
 std::string count(std::uint64_t number) { return thousands(static_cast<double>(number)); }
 std::string gigabytes(double bytes) { return significant(bytes / 1e9) + " GB"; }
 std::string source_of(const PlanPage& page) { return source_line(page.command, page.inputs); }
+
+bool is_by_finish(const PlanPage& page) { return page.finish && page.finish->is_objective; }
 
 /// "data-parallel communication (24 %), idle pipeline stages (13 %)".
 std::string losses_text(const std::vector<search::LossChange>& losses, double step_s, std::size_t most) {
@@ -51,6 +54,10 @@ FirstScreen first_screen(const PlanPage& page) {
         {short_count(p.tokens_per_s), "tokens/s; " + significant(p.step_node_hours) + " node-hours a step"},
         {gigabytes(p.memory.peak_bytes), "of the " + gigabytes(page.result.capacity_bytes) + " of a tile"},
         {percent(page.choice.probability_best.front(), 0), "probability of being the fastest of those ranked"}};
+    if (page.finish) {
+        first.cards.push_back({span_words(page.finish->plans.front().elapsed_s.p50),
+                               "until half of the runs of " + short_count(page.finish->tokens) + " tokens are over"});
+    }
     first.figure = html_figure(
         picture_of([&](double width) { return pareto_chart(page, width); }, kColumnPicture),
         {"Step time against memory",
@@ -186,8 +193,8 @@ std::string search_section(const PlanPage& page) {
 std::string answer_sentence(const PlanPage& page) {
     const search::RankedPlan& best = page.ranked.front();
     const predict::Prediction& p = best.prediction;
-    std::string out = page.best_line + " is the fastest: " + duration(p.step_time_s) +
-                      " a step (90 %: " + interval_text(p.step_time_interval_s) + " s), " +
+    std::string out = page.best_line + (is_by_finish(page) ? " is over first: " : " is the fastest: ") +
+                      duration(p.step_time_s) + " a step (90 %: " + interval_text(p.step_time_interval_s) + " s), " +
                       short_count(p.tokens_per_s) + " tokens/s; beside useful compute it takes " +
                       losses_text(search::binding_losses(p), p.step_time_s, 3);
     if (page.ranked.size() < 2) {
@@ -230,9 +237,9 @@ std::string given_sentence(const search::GivenPlan& given, std::uint64_t space) 
 
 std::string plan_headline(const PlanPage& page) {
     const predict::Prediction& p = page.ranked.front().prediction;
-    std::string out = "Fastest layout of " + page.subject + ": " +
-                      page.best_line.substr(0, page.best_line.find(" | ")) + ", " + duration(p.step_time_s) +
-                      " a step, " + percent(p.mfu) + " MFU";
+    std::string out = (is_by_finish(page) ? "Layout whose run is over first, of " : "Fastest layout of ") +
+                      page.subject + ": " + page.best_line.substr(0, page.best_line.find(" | ")) + ", " +
+                      duration(p.step_time_s) + " a step, " + percent(p.mfu) + " MFU";
     if (page.given && page.given->why_not.empty()) {
         const double ratio = page.given->ranked.lead.ratio;
         return out + (ratio > 1 ? "; the plan of --plan is " + percent(ratio - 1, 0) + " behind"
@@ -245,6 +252,8 @@ std::string render_plan_html(const PlanPage& page) {
     const std::vector<std::string>& notes = page.ranked.front().prediction.notes;
     return html_page(first_screen(page),
                      {{"plans-section", "The plans", plan_table_section(page)},
+                      {"finish", "When it will be finished",
+                       page.finish ? finish_section(*page.finish, page.ranked_lines) : std::string()},
                       {"losses", "Where the time goes", losses_section(page)},
                       {"map-section", "The best step over two fields", plan_map_section(page)},
                       {"choice", "How sure the choice is", choice_section(page)},

@@ -6,6 +6,7 @@
 
 #include "report/parts/input_file.hpp"
 #include "report/parts/picture.hpp"
+#include "report/plans/plan_finish.hpp"
 #include "sim/search/answers/choice.hpp"
 #include "sim/search/answers/given_plan.hpp"
 #include "sim/search/answers/plan_map.hpp"
@@ -34,7 +35,8 @@ struct PlanPage {
     std::vector<std::string> ranked_lines;   ///< their plans in a line
     search::ShutOutPlans shut_out;
     std::optional<search::GivenPlan> given;
-    std::string given_line;  ///< how it differs from the best
+    std::optional<PlanFinishes> finish;  ///< of `ranked`, or of the first of them
+    std::string given_line;              ///< how it differs from the best
     search::PlanMap map;
     std::vector<std::string> field_names;
     std::vector<PlanRow> rows;

@@ -73,6 +73,12 @@ CampaignCase bare_campaign(const Options& options) {
     refuse_given({{"--mtbf", !flags.trace.empty() && flags.mtbf_s > 0},
                   {"--daily-failure", !flags.trace.empty() && flags.daily_failure}},
                  "found with --failures trace:FILE, whose times are all interruptions; expected one of them");
+    if (flags.queue_wait_s && flags.walltime_s <= 0 && !flags.spares && !flags.auto_spares &&
+        flags.maintenance_s <= 0) {
+        throw InputError("--queue-wait",
+                         "found without --walltime, --spares and --maintenance, where the job never goes to the queue; "
+                         "expected one of them");
+    }
     CampaignCase to;
     campaign::Setting& s = to.setting;
     s.steps = flags.steps;

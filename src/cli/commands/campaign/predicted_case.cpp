@@ -71,7 +71,8 @@ void add_notes(const CampaignFlags& flags, const models::Inputs& inputs, const p
     };
     note(!to.run->fits, "the plan does not fit in memory: this run cannot be as it stands");
     note(to.setting.step_sigma > 0,
-         "a sample's steps are all as slow as its draw from the prediction's 90 % interval says");
+         "a sample's steps are all as slow as its draw from the prediction's 90 % interval says: the soonest may be "
+         "over before steps alone of the predicted length are");
     note(inputs.machine.reliability.parts.empty() && flags.mtbf_s == 0 && flags.trace.empty(),
          "the machine's file knows no parts that fail: its node_mtbf is taken");
     note(to.setting.checkpoints.persistent_every > 0, "one of ten checkpoints is kept as the model alone (assumed)");

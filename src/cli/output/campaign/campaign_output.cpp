@@ -226,6 +226,7 @@ void write_campaign(JsonWriter& json, const CampaignAnswer& a) {
     json.member("spares_needed_p99", r.spares_needed_p99);
     json.member("checkpoints", r.checkpoints).member("blocks", r.blocks).member("requeues", r.requeues);
     json.member("lost_steps", r.lost_steps).member("given_up", r.given_up);
+    json.member("ends_corrupt", r.ends_corrupt);
     write_dates(json, a);
     if (a.closed_forms) {
         write_closed_forms(json, *a.closed_forms);
@@ -262,6 +263,10 @@ void print_campaign(std::ostream& out, const CampaignAnswer& a, const std::strin
     if (a.best) {
         out << "  best interval   " << span_words(a.best->interval_s) << " ("
             << counted(static_cast<double>(a.best->steps), "step") << ")\n";
+    }
+    if (a.result.ends_corrupt > 0) {
+        out << "  wrong numbers   are in the model at the end of " << percent(a.result.ends_corrupt, 2)
+            << " of campaigns, and nobody has found them yet: these count as done\n";
     }
     const double window_s = campaign::spare_window_s(a.setting);
     out << "  spares needed   " << counted(static_cast<double>(a.result.spares_needed_p99), "node") << " for 99 % of "

@@ -37,17 +37,6 @@ void write_finishes(JsonWriter& json, const report::PlanFinishes& finishes) {
     json.end_object();
 }
 
-std::string finish_sentence(const report::PlanFinishes& finishes) {
-    const report::PlanFinish& first = finishes.plans.front();
-    if (!std::isfinite(first.elapsed_s.p50)) {
-        return "As a whole run it gets nowhere: it loses as much as it does";
-    }
-    return "Half of the runs of " + short_count(finishes.tokens) + " tokens are over after " +
-           span_words(first.elapsed_s.p50) + ", nine of ten after " + span_words(first.elapsed_s.p90) + "; " +
-           count_words(first.node_hours.p50) + " node-hours, goodput " + percent(first.goodput, 1) +
-           ", a checkpoint every " + span_words(first.interval_s) + " (" + finishes.terms + ")";
-}
-
 void print_finishes(std::ostream& out, const report::PlanFinishes& finishes, const std::vector<std::string>& steps,
                     const std::vector<std::string>& lines) {
     std::vector<report::TextRow> rows = {
@@ -59,21 +48,6 @@ void print_finishes(std::ostream& out, const report::PlanFinishes& finishes, con
                         lines[i]});
     }
     out << report::text_table(rows, {7});
-}
-
-std::string others_sentence(const report::PlanFinishes& finishes) {
-    const std::string played = "Played were the " + std::to_string(finishes.played) +
-                               " layouts with the shortest steps, " + thousands(static_cast<double>(finishes.samples)) +
-                               " campaigns each";
-    if (!finishes.least_of_others_s) {
-        return played + ": all that fit.";
-    }
-    return played +
-           (finishes.is_certain() ? ": no other can be over before "
-                                  : ". One with a longer step might be over before: after ") +
-           span_words(*finishes.least_of_others_s) +
-           (finishes.is_certain() ? ", with the least that checkpoints and restarts can take."
-                                  : " at the least; --top N plays more.");
 }
 
 }  // namespace auspex::cli

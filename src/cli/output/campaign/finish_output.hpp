@@ -14,12 +14,8 @@ void write_plan_finish(JsonWriter& json, const report::PlanFinish& finish);
 /// The member "finish": of what was played, and whether anything else could be over before.
 void write_finishes(JsonWriter& json, const report::PlanFinishes& finishes);
 
-/// "Half of the runs are over after 5.1 d, nine of ten after 5.6 d; ...": of the first.
-[[nodiscard]] std::string finish_sentence(const report::PlanFinishes& finishes);
 /// A row for each; `steps`, `lines`: step time and plan of each as people read them.
 void print_finishes(std::ostream& out, const report::PlanFinishes& finishes, const std::vector<std::string>& steps,
                     const std::vector<std::string>& lines);
-/// Whether a layout that was not played could be over before, in a sentence.
-[[nodiscard]] std::string others_sentence(const report::PlanFinishes& finishes);
 
 }  // namespace auspex::cli

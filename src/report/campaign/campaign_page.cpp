@@ -25,7 +25,8 @@ std::size_t largest_badput(const campaign::Result& result) {
 }
 
 std::string sources_table(const CampaignPage& page) {
-    TableRows rows{{{"cause"}, {"mean time between two, while the job runs"}, {"of a campaign", "n"}, {"cost, of all time", "n"}}};
+    TableRows rows{
+        {{"cause"}, {"mean time between two, while the job runs"}, {"of a campaign", "n"}, {"cost, of all time", "n"}}};
     for (std::size_t i = 0; i < page.setting.failures.size(); ++i) {
         const campaign::FailureSource& source = page.setting.failures[i];
         const campaign::SourceResult& result = page.result.sources[i];
@@ -72,7 +73,8 @@ std::string forms_section(const CampaignPage& page) {
     std::string out = html_paragraph(
         "Interval: Young " + span_words(forms.young_s) + ", Daly " + span_words(forms.daly_s) + ", exact " +
         span_words(forms.exact_s) + ". Finish: " + span_words(forms.expected_elapsed_s) + " expected, " +
-        span_words(forms.played_elapsed_s) + " ± " + span_words(forms.error_s) +
+        (std::isfinite(forms.played_elapsed_s) ? span_words(forms.played_elapsed_s) + " ± " + span_words(forms.error_s)
+                                               : std::string("no end")) +
         " played: " + (forms.agrees ? "they agree." : "they differ, for the closed form does not have:"));
     return out + (forms.broken.empty() ? "" : html_list(forms.broken));
 }

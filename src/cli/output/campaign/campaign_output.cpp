@@ -184,7 +184,9 @@ void print_closed_forms(std::ostream& out, const CampaignAnswer& a) {
     out << "\n  closed forms    interval: Young " << span_words(forms.young_s) << ", Daly " << span_words(forms.daly_s)
         << ", exact " << span_words(forms.exact_s) << "; goodput " << percent(forms.exact_efficiency, 2) << "\n";
     out << "                  finish " << span_words(forms.expected_elapsed_s) << " expected, "
-        << span_words(forms.played_elapsed_s) << " +- " << span_words(forms.error_s)
+        << (std::isfinite(forms.played_elapsed_s)
+                ? span_words(forms.played_elapsed_s) + " +- " + span_words(forms.error_s)
+                : std::string("no end"))
         << " played: " << (forms.agrees ? "they agree" : "they differ") << "\n";
     for (const std::string& what : forms.broken) {
         out << "                  not in the closed form: " << what << "\n";

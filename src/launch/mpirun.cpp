@@ -168,7 +168,7 @@ class Watch {
             kill(process_, signal);
             hang_detector_.note_signal(Clock::now());
         }
-        if (hang_detector_.takes_progress(folder_.progress(), Clock::now())) {
+        if (hang_detector_.takes_progress(folder_.progress(), Clock::now()) && shows_) {
             progress_.show(folder_.steps().size(), static_cast<std::size_t>(launch_.steps));
         }
         if (hang_detector_.finds_hang(Clock::now())) {
@@ -186,6 +186,7 @@ class Watch {
     const Launch& launch_;
     const RunFolder& folder_;
     int process_;
+    const bool shows_ = isatty(STDERR_FILENO) == 1;  ///< to count steps is to read all of them
     ProgressLine progress_{"steps done"};
     HangDetector hang_detector_;
 };

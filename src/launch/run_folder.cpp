@@ -142,4 +142,14 @@ bool RunFolder::is_on_terminal() const {
     return fs::exists(file("terminal"), status);
 }
 
+std::optional<RunFolder> run_folder_in(const std::string& checkpoints) {
+    std::error_code status;
+    for (fs::directory_iterator entry(checkpoints, status), end; !status && entry != end; entry.increment(status)) {
+        if (entry->path().filename().string().starts_with(kRunFolderPrefix)) {
+            return RunFolder(entry->path().string());
+        }
+    }
+    return std::nullopt;
+}
+
 }  // namespace auspex::launch

@@ -43,7 +43,7 @@ struct Restart {
 
 /// DIR/rank-R: "PROCESS STEP HOST"; DIR/steps: a line a step; DIR/failure: "STEP RANK RANK …" of a soft failure;
 /// DIR/restarts: one line each; DIR/done: there at the end; DIR/terminal: there if the user watches the steps on a
-/// terminal.
+/// terminal; DIR/journal: when it did what (launch/train/run_journal.hpp).
 class RunFolder {
  public:
     explicit RunFolder(std::string folder) : folder_(std::move(folder)) {}
@@ -78,5 +78,8 @@ class RunFolder {
     [[nodiscard]] std::string file(const std::string& name) const { return folder_ + "/" + name; }
     std::string folder_;
 };
+
+/// That of the run which saves its checkpoints there, as long as it goes on.
+[[nodiscard]] std::optional<RunFolder> run_folder_in(const std::string& checkpoints);
 
 }  // namespace auspex::launch

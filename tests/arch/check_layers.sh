@@ -32,8 +32,8 @@ BEGIN {
     may["report"] = "base models campaign schedule sim/network sim/orders sim/predict sim/search compare/fit compare/evaluate compare/kineto"
     may["explore"] = "base models interop schedule sim/network sim/predict report"
     may["launch"] = "base models interop schedule exec"
-    may["workflows"] = "base models interop schedule sim/network sim/graph sim/predict exec microbench compare/fit compare/evaluate compare/kineto report launch"
-    may["cli"] = may["workflows"] " campaign sim/orders sim/search explore workflows"
+    may["workflows"] = "base models campaign interop schedule sim/network sim/graph sim/predict exec microbench compare/fit compare/evaluate compare/kineto report launch"
+    may["cli"] = may["workflows"] " sim/orders sim/search explore workflows"
     may["python"] = "base launch cli"
     # Rooms within a group: each includes those in front of it only.
     n = split("base base/statistics models/cpu models/transport models/jobs models campaign/start campaign interop interop/measurements interop/megatron interop/optimus " \
@@ -43,8 +43,8 @@ BEGIN {
               "exec/transport exec/blend exec/state exec/operations exec/checkpoint exec/run exec/mpi microbench " \
               "compare/fit/cost_models compare/fit compare/evaluate compare/evaluate/runs " \
               "compare/kineto/trace compare/kineto/match compare/kineto/account compare/kineto/explain compare/kineto report/parts report/timeline report/traces report/run report/calibration report/comparison " \
-              "report/fabric report/orders report/training report/validation report/scaling report/memory report/campaign report/plans report/prediction report/difference explore explore/server launch launch/train workflows/calibrate workflows/compare " \
-              "workflows/verify workflows/chakra workflows/difference workflows/validate workflows/blend cli/terminal cli/flags cli/output cli/campaigns cli/plans cli/blends cli/worker cli/commands cli python", order, " ")
+              "report/fabric report/orders report/training report/endurance report/validation report/scaling report/memory report/campaign report/plans report/prediction report/difference explore explore/server launch launch/train workflows/calibrate workflows/compare " \
+              "workflows/verify workflows/endure workflows/chakra workflows/difference workflows/validate workflows/blend cli/terminal cli/flags cli/output cli/campaigns cli/plans cli/blends cli/worker cli/commands cli python", order, " ")
     for (i = 1; i <= n; i++) {
         level[order[i]] = i
         group[order[i]] = order[i]
@@ -61,6 +61,7 @@ BEGIN {
     apart("workflows/difference", "workflows/compare")
     apart("workflows/difference", "workflows/verify")
     for (other in level) if (index(other, "workflows/") == 1 && other != "workflows/blend") apart("workflows/blend", other)
+    for (other in level) if (index(other, "workflows/") == 1 && other != "workflows/endure") apart("workflows/endure", other)
     apart("cli/worker", "cli/commands")
     # third-party header prefix -> rooms that may include it, in .cpp files only
     home["nlohmann/"] = "base"

@@ -27,7 +27,7 @@ LEFT_OUT = {
     "program": {"check-executor", "pipeline-csv"},  # other answers than a program
 }
 NOT_THERE = {
-    "explore", "train", "validate", "verify", "calibrate", "compare", "manual", "import chakra", "import nccl-tests", "import osu",
+    "explore", "train", "validate", "verify", "endure", "calibrate", "compare", "manual", "import chakra", "import nccl-tests", "import osu",
     "data blend", "data prepare", "data show", "data export-megatron",
 }
 PACKAGE = ROOT / "src/python/auspex"

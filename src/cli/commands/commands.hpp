@@ -58,5 +58,6 @@ void run_startup(const Options& options);
 void run_train(const Options& options);
 void run_validate(const Options& options);
 void run_verify(const Options& options);
+void run_endure(const Options& options);
 
 }  // namespace auspex::cli

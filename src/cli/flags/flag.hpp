@@ -98,6 +98,8 @@ enum class Flag {
     kMaxRanks,
     kLayouts,
     kKills,
+    kIntervals,
+    kKillTimes,
     kPlans,
     kWorkloads,
     kLayoutsFile,

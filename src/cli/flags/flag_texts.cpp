@@ -166,7 +166,7 @@ FlagText data_flag_text(Flag flag) {
     check_failed("flag", "unknown flag", __FILE__, __LINE__);
 }
 
-/// Of `auspex verify`.
+/// Of `auspex verify` and `auspex endure`.
 FlagText verify_flag_text(Flag flag) {
     switch (flag) {
         case Flag::kMaxRanks:
@@ -176,6 +176,10 @@ FlagText verify_flag_text(Flag flag) {
         case Flag::kKills:
             return {"kills", "K",
                     "runs in which a rank is killed" + by_default(workflows::VerifyRequest().kills) + "; 0: none"};
+        case Flag::kIntervals:
+            return {"intervals", "N,...", "steps between checkpoints, one setting each (default 4,16,48,128)"};
+        case Flag::kKillTimes:
+            return {"mtbf", "TIME,...", "mean times between kills, each with every interval (default 2s,4s)"};
         default: break;
     }
     check_failed("flag", "unknown flag", __FILE__, __LINE__);
@@ -242,7 +246,7 @@ FlagText text_of(Flag flag) {
     if (flag <= Flag::kBlendOut) {
         return data_flag_text(flag);
     }
-    if (flag >= Flag::kMaxRanks && flag <= Flag::kKills) {
+    if (flag >= Flag::kMaxRanks && flag <= Flag::kKillTimes) {
         return verify_flag_text(flag);
     }
     if (flag >= Flag::kPlans && flag <= Flag::kRepeat) {

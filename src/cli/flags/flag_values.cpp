@@ -113,6 +113,21 @@ double parse_positive(const char* flag, const std::string& text, Dimension dimen
     return value;
 }
 
+/// Times, each longer than the one before.
+std::vector<double> parse_kill_times(const std::string& text) {
+    constexpr double kLeast_s = 0.1, kMost_s = 86'400;
+    std::vector<double> times_s;
+    for (const std::string& part : split(text, ',')) {
+        const double time_s = parse_positive("mtbf", part, Dimension::kSeconds, "2 s");
+        if (time_s < kLeast_s || time_s > kMost_s || (!times_s.empty() && time_s <= times_s.back())) {
+            throw InputError("--mtbf", "found \"" + part + "\" in \"" + text +
+                                           "\"; expected times from 0.1 s to 1 d, each longer than the one before");
+        }
+        times_s.push_back(time_s);
+    }
+    return times_s;
+}
+
 /// A, 2A, 4A, … up to B.
 std::vector<int> parse_tiles_range(const std::string& flag, const std::string& text, std::size_t dots) {
     if (dots == 0 || dots + 2 == text.size()) {
@@ -236,6 +251,8 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
         case Flag::kMaxRanks: options.max_ranks = parse_count("max-ranks", text()); break;
         case Flag::kLayouts: options.verify.layouts = parse_count("layouts", text()); break;
         case Flag::kKills: options.verify.kills = parse_whole("kills", text(), 0, kMaxRuns); break;
+        case Flag::kIntervals: options.endure.intervals = parse_tiles("--intervals", text(), true); break;
+        case Flag::kKillTimes: options.endure.mtbfs_s = parse_kill_times(text()); break;
         case Flag::kPlans: options.compare.plans = values; break;
         case Flag::kWorkloads: options.compare.workloads = values; break;
         case Flag::kLayoutsFile: options.compare.layouts = text(); break;

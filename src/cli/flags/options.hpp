@@ -164,6 +164,12 @@ struct VerifyFlags {
     std::optional<int> kills;
 };
 
+/// What `auspex endure` alone takes.
+struct EndureFlags {
+    std::vector<int> intervals;
+    std::vector<double> mtbfs_s;
+};
+
 /// What was given: what several commands take, and what each takes by itself. An empty string, list or zero: not given.
 struct Options {
     std::string machine, stack, workload, plan;
@@ -188,6 +194,7 @@ struct Options {
     DatasetFlags dataset;
     TrainFlags train;
     VerifyFlags verify;
+    EndureFlags endure;
     CompareFlags compare;
     CalibrateFlags calibrate;
     SearchFlags search;

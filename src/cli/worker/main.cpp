@@ -27,6 +27,7 @@
 #include "launch/messages.hpp"
 #include "launch/mpirun.hpp"
 #include "launch/output_locks.hpp"
+#include "launch/train/run_journal.hpp"
 #include "launch/train/setup.hpp"
 
 namespace auspex::cli {
@@ -54,9 +55,18 @@ void run_rank(const Options& options, const exec::MpiSession& session, const std
               std::unique_ptr<exec::Communicator>& communicator) {
     const int rank = session.rank();
     const std::string host = launch::own_host();
+    std::optional<launch::RunJournal> journal;
     if (folder) {
         folder->write_status(rank, {getpid(), -1, host});
+        if (rank == 0) {
+            journal.emplace(*folder);
+        }
     }
+    const auto note = [&](launch::RunEvent::Kind kind, int number) {
+        if (journal) {
+            journal->note(kind, number);
+        }
+    };
     launch::TrainSetup setup = load_train_setup(train_request(options), session.size());
     launch::OutputLocks locks(options.command_line);
     if (rank == 0) {
@@ -65,13 +75,18 @@ void run_rank(const Options& options, const exec::MpiSession& session, const std
     exec::bind_rank(setup.run.stack, rank);
     communicator = make_mpi_communicator(setup.run.layout, exec::transport_of(setup.run.stack));
     if (folder) {
-        setup.options.on_begin_step = [&](int step) { folder->write_status(rank, {getpid(), step, host}); };
+        setup.options.on_begin_step = [&](int step) {
+            folder->write_status(rank, {getpid(), step, host});
+            note(launch::RunEvent::Kind::kStep, step);
+        };
+        setup.options.on_saved = [&](int steps) { note(launch::RunEvent::Kind::kSaved, steps); };
     }
     std::optional<int> first;
     const auto on_step = [&](const exec::StepReport& step) {
         first = first.value_or(step.step);
         if (folder) {
             folder->append_step(step);
+            note(launch::RunEvent::Kind::kDone, step.step);
         }
         if (!options.json && shows_step(step, *first, setup.options.steps, folder && folder->is_on_terminal())) {
             std::cout << step_line(step) << std::endl;
@@ -97,6 +112,16 @@ void run_rank(const Options& options, const exec::MpiSession& session, const std
     }
     if (folder) {
         folder->mark_done();
+    }
+}
+
+/// What a watcher may know before MPI is up, which takes most of a start: that this rank's process is there.
+void say_started(const launch::RunFolder& folder) {
+    if (const std::optional<int> rank = launch::rank_of_launcher(0)) {
+        folder.write_status(*rank, {getpid(), -1, launch::own_host()});
+        if (*rank == 0) {
+            launch::RunJournal(folder).note(launch::RunEvent::Kind::kStarted);
+        }
     }
 }
 
@@ -129,10 +154,13 @@ int run_worker(int argc, char** argv) {
     }
     const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
     end_with_parent();
+    const std::optional<launch::RunFolder> folder = run_folder();
+    if (folder) {
+        say_started(*folder);
+    }
     const exec::MpiSession session(&argc, &argv);
     std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit of a file's size fails like any other
     const std::chrono::seconds turn = session.rank() == 0 ? std::chrono::seconds{0} : launch::kRankZeroFirst;
-    const std::optional<launch::RunFolder> folder = run_folder();
     std::unique_ptr<exec::Communicator> communicator;
     Options options;
     try {

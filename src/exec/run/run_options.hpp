@@ -31,6 +31,7 @@ struct RunOptions {
     bool probes_cores = false;  ///< between steps, on every rank: StepReport::probe_s
     std::optional<InjectedFault> fault;
     std::function<void(int step)> on_begin_step;  ///< on every rank, if set
+    std::function<void(int steps)> on_saved;      ///< on every rank, if set: a checkpoint after so many steps is whole
 };
 
 }  // namespace auspex::exec

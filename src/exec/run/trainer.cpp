@@ -236,6 +236,9 @@ class TrainingRank {
             }
             source_ = write_checkpoint(rank_, {folder, source_, steps_done, rows_before(steps_done),
                                                training_settings(run_, data_->content_digest())});
+            if (options_.on_saved) {
+                options_.on_saved(steps_done);
+            }
         }
         if (is_due(options_.model_every)) {
             write_model(rank_, folder + "/model-" + std::to_string(steps_done) + ".safetensors");

@@ -8,6 +8,7 @@
 #include "exec/checkpoint/checkpoint.hpp"
 #include "launch/output_locks.hpp"
 #include "launch/train/restart_rules.hpp"
+#include "launch/train/run_journal.hpp"
 #include "launch/train/slots.hpp"
 
 namespace auspex::launch {
@@ -65,10 +66,13 @@ void supervise(const TrainRequest& request, const TrainSetup& setup, const Launc
     RestartRules rules(request.max_restarts.value_or(kDefaultMaxRestarts), first.ranks);
     Slots slots(request.hostfile, first.ranks, request.buffer_ranks);
     Launch launch = first;
+    const RunJournal journal(folder);
     launch.hang_timeout_s = request.hang_timeout_s > 0 ? request.hang_timeout_s : kDefaultHangTimeout_s;
     for (;;) {
         launch.hostfile = slots.hostfile(folder);
+        journal.note(RunEvent::Kind::kLaunched);
         const LaunchOutcome outcome = run_under_mpirun(launch, folder);
+        journal.note(RunEvent::Kind::kEnded);
         if (is_success(outcome, folder) || is_final(outcome)) {
             report_failure(outcome, folder, "; --resume goes on from the last checkpoint");
             return;

@@ -66,13 +66,8 @@ class Killer {
 
  private:
     [[nodiscard]] std::optional<launch::RankStatus> status_of_victim() const {
-        std::error_code error;
-        for (const auto& entry : fs::directory_iterator(checkpoints_, error)) {
-            if (entry.path().filename().string().starts_with(launch::kRunFolderPrefix)) {
-                return launch::RunFolder(entry.path().string()).status(kill_.rank);
-            }
-        }
-        return std::nullopt;
+        const auto folder = launch::run_folder_in(checkpoints_);
+        return folder ? folder->status(kill_.rank) : std::nullopt;
     }
     [[nodiscard]] bool is_writing() const {
         std::error_code error;

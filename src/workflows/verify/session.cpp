@@ -5,11 +5,10 @@
 
 #include "base/json.hpp"
 #include "base/output_file.hpp"
-#include "exec/data/prepare.hpp"
+#include "exec/data/synthetic_text.hpp"
 #include "launch/input_files.hpp"
 #include "models/workload.hpp"
 #include "report/training/executor_report.hpp"
-#include "workflows/verify/text.hpp"
 
 namespace auspex::workflows {
 
@@ -24,18 +23,8 @@ VerifySession::VerifySession(const VerifyRequest& request)
 }
 
 void VerifySession::make_data() {
-    constexpr std::size_t kBytes = 200'000;
-    constexpr int kVocabulary = 512;
     const models::Workload workload = models::load_workload(launch::load_document("workload", workload_, {}));
-    const std::string text = scratch() + "/text.txt";
-    write_file(text, synthetic_text(kBytes, 1));
-    exec::PrepareRequest request;
-    request.inputs = {text};
-    request.learns_merges = workload.vocab_size > kVocabulary / 2 + 1;
-    request.vocabulary = std::min(workload.vocab_size, kVocabulary);
-    request.sequence_length = workload.sequence_length;
-    request.folder = data_ = scratch() + "/data";
-    static_cast<void>(prepare_dataset(request, [](const char*, std::size_t, std::size_t) {}));
+    data_ = exec::make_synthetic_dataset(workload.vocab_size, workload.sequence_length, scratch());
 }
 
 std::string VerifySession::workload_of(VerifyModel model) const {

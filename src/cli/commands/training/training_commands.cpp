@@ -5,6 +5,7 @@
 #include "cli/flags/command_meanings.hpp"
 #include "cli/flags/flag_texts.hpp"
 #include "cli/flags/train_flags.hpp"
+#include "workflows/endure/request.hpp"
 #include "workflows/verify/request.hpp"
 
 namespace auspex::cli {
@@ -23,6 +24,19 @@ std::vector<Command> training_commands() {
           {Flag::kData, "dataset, or blend; without it a text is made up"},
           {Flag::kSteps, "of every run" + by_default(workflows::VerifyRequest().steps)},
           {Flag::kOut, "write the report there: index.html, report.md, layouts.csv, recovery.csv, loss.svg"}}},
+        {"endure",
+         "kill a supervised run again and again, and set its goodput beside what a campaign predicts",
+         "auspex endure --intervals 4,16,64 --mtbf 3s --kills 60 --out build/endure",
+         {},
+         {Flag::kWorkload, Flag::kData, Flag::kTrainRanks, Flag::kIntervals, Flag::kKillTimes, Flag::kKills,
+          Flag::kSeed, Flag::kMpirun, Flag::kOut, Flag::kJson},
+         run_endure,
+         {{Flag::kWorkload, "model, or the name of one in workloads/ (default toy-moe)"},
+          {Flag::kData, "dataset, or blend; without it a text is made up"},
+          {Flag::kTrainRanks, "or -n N: ranks, which divide 8" + by_default(workflows::EndureRequest().ranks)},
+          {Flag::kKills, "of all settings together, at least" + by_default(workflows::EndureRequest().kills)},
+          {Flag::kSeed, "of when kills come and of which rank" + by_default(workflows::EndureRequest().seed)},
+          {Flag::kOut, "write the report there: index.html, report.md, settings.csv, pieces.csv, goodput.svg"}}},
         {"calibrate",
          "time the trainer's kernels and messages on this machine, and write a machine file of it",
          "auspex calibrate --out machines/local.json --report build/calibration\n"

@@ -1,12 +1,15 @@
 /// @file Words that follow one another by a rule and by chance.
-#include "workflows/verify/text.hpp"
+#include "exec/data/synthetic_text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
+#include "base/output_file.hpp"
 #include "base/rng.hpp"
+#include "exec/data/prepare.hpp"
 
-namespace auspex::workflows {
+namespace auspex::exec {
 
 std::string synthetic_text(std::size_t bytes, std::uint64_t seed) {
     constexpr std::array<std::string_view, 64> kWords{
@@ -33,4 +36,19 @@ std::string synthetic_text(std::size_t bytes, std::uint64_t seed) {
     return text;
 }
 
-}  // namespace auspex::workflows
+std::string make_synthetic_dataset(int vocabulary, int sequence_length, const std::string& folder) {
+    constexpr std::size_t kBytes = 200'000;
+    constexpr int kVocabulary = 512;
+    const std::string text = folder + "/text.txt";
+    write_file(text, synthetic_text(kBytes, 1));
+    PrepareRequest request;
+    request.inputs = {text};
+    request.learns_merges = vocabulary > kVocabulary / 2 + 1;
+    request.vocabulary = std::min(vocabulary, kVocabulary);
+    request.sequence_length = sequence_length;
+    request.folder = folder + "/data";
+    static_cast<void>(prepare_dataset(request, [](const char*, std::size_t, std::size_t) {}));
+    return request.folder;
+}
+
+}  // namespace auspex::exec

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "base/json.hpp"
-#include "cli_fixture.hpp"
+#include "../cli_fixture.hpp"
 
 namespace auspex::cli {
 namespace {

@@ -151,7 +151,8 @@ class Endurance {
     [[nodiscard]] report::EnduranceReport report() const {
         const Pieces pieces = pieces_of(calibration_.all());
         report::EnduranceReport report;
-        report.command = request_.command_line, report.workload = request_.workload, report.ranks = request_.ranks;
+        report.command = request_.command_line, report.workload = request_.workload,
+        report.folder = launch::temporary_folder(), report.ranks = request_.ranks;
         report.computer =
             exec::this_computer().model + ", " + counted(static_cast<double>(exec::allowed_cores().size()), "core");
         report.seed = request_.seed, report.calibrations = calibration_.runs();

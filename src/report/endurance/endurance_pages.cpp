@@ -94,8 +94,8 @@ std::string piece_words(const EnduranceReport& report) {
 }
 
 std::string where_words(const EnduranceReport& report) {
-    return report.workload + " on " + counted(report.ranks, "rank") + " of " + report.computer +
-           ". These are numbers of that computer, shared with whatever else ran on it.";
+    return report.workload + " on " + counted(report.ranks, "rank") + " of " + report.computer + "; checkpoints in " +
+           report.folder + " (TMPDIR). These are numbers of that computer, shared with whatever else ran on it.";
 }
 
 std::string render_markdown(const EnduranceReport& report) {

@@ -49,6 +49,7 @@ struct EnduranceBest {
 
 struct EnduranceReport {
     std::string command, computer, workload;
+    std::string folder;  ///< in which checkpoints were
     int ranks = 0, calibrations = 0;
     std::uint64_t seed = 1;
     std::vector<EndurancePiece> pieces;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -112,7 +113,12 @@ class Endurance {
                     ": " + counted(predicted.steps, "step") + " in " + duration(wall_s) + " with " +
                     counted(kills, "kill") + "; beside it: step " + duration(pieces.step.mean_s) + ", checkpoint " +
                     duration(pieces.stall.mean_s) + ", kill to process " + duration(pieces.dead_s()) + ", to steps " +
-                    duration(pieces.rise_s()));
+                    duration(pieces.rise_s()) + "; in it: step " + duration(to.own_steps_s.back()) +
+                    ", lost steps " + thousands(static_cast<double>(run.course.lost_steps)));
+        const std::span<const EndureRun> one(&predicted, 1);
+        const Forecast again = replayed(to.setting, one);
+        watch_.line("  the same kills played: " + duration(work_s(one) / again.goodput) + " with " +
+                    counted(again.kills, "kill") + ", lost steps " + thousands(again.lost_steps));
         to.runs.push_back(std::move(predicted));
     }
 
@@ -151,7 +157,8 @@ class Endurance {
     [[nodiscard]] report::EnduranceReport report() const {
         const Pieces pieces = pieces_of(calibration_.all());
         report::EnduranceReport report;
-        report.command = request_.command_line, report.workload = request_.workload, report.ranks = request_.ranks;
+        report.command = request_.command_line, report.workload = request_.workload,
+        report.folder = launch::temporary_folder(), report.ranks = request_.ranks;
         report.computer =
             exec::this_computer().model + ", " + counted(static_cast<double>(exec::allowed_cores().size()), "core");
         report.seed = request_.seed, report.calibrations = calibration_.runs();

@@ -3,8 +3,8 @@
 
 #include <filesystem>
 
-#include "base/json.hpp"
 #include "../cli_fixture.hpp"
+#include "base/json.hpp"
 
 namespace auspex::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include "campaign/start/startup.hpp"
 #include "campaign/start/startup_notes.hpp"
 #include "cli/campaigns/start_case.hpp"
-#include "cli/commands/campaign/campaign_case.hpp"
+#include "cli/campaigns/campaign_case.hpp"
 #include "cli/commands/campaign/ranges.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/flags/flag_values.hpp"

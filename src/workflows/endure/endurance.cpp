@@ -113,8 +113,8 @@ class Endurance {
                     ": " + counted(predicted.steps, "step") + " in " + duration(wall_s) + " with " +
                     counted(kills, "kill") + "; beside it: step " + duration(pieces.step.mean_s) + ", checkpoint " +
                     duration(pieces.stall.mean_s) + ", kill to process " + duration(pieces.dead_s()) + ", to steps " +
-                    duration(pieces.rise_s()) + "; in it: step " + duration(to.own_steps_s.back()) +
-                    ", lost steps " + thousands(static_cast<double>(run.course.lost_steps)));
+                    duration(pieces.rise_s()) + "; in it: step " + duration(to.own_steps_s.back()) + ", lost steps " +
+                    thousands(static_cast<double>(run.course.lost_steps)));
         const std::span<const EndureRun> one(&predicted, 1);
         const Forecast again = replayed(to.setting, one);
         watch_.line("  the same kills played: " + duration(work_s(one) / again.goodput) + " with " +

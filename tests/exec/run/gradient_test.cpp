@@ -124,7 +124,8 @@ TEST(DenseGradients, of_layer_norms_gelu_biases_and_positions) {
     check_gradients(gpt_model(), recomputing_plan());
     models::Workload rotated = gpt_model();  // else the gradient of a key's bias is nothing but rounding
     rotated.learned_positions = false;
-    expect_near_double<Fp32>(rotated, 1e-5);
+    // Those of queries and keys are differences of nearly equal terms: rounding depends on the processor's kernels.
+    expect_near_double<Fp32>(rotated, 1e-4);
     rotated.feed_forward = models::FeedForward::kSwiGlu, rotated.kv_heads = 2;
     check_gradients(rotated, single_plan());
 }

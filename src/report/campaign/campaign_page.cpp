@@ -48,7 +48,7 @@ std::string curve_table(const CampaignCurve& curve) {
                         sorted_by(count_words(point.node_hours.p50), point.node_hours.p50),
                         sorted_by(percent(point.goodput, 2), point.goodput)});
     }
-    return html_table(rows, "");
+    return html_table(rows, "The same campaign with another value of " + curve.what + ".");
 }
 
 std::string worth_table(const CampaignPage& page) {

@@ -26,7 +26,7 @@ std::string parts_chart(const std::vector<const evaluate::ValidatedRun*>& runs, 
     RowBarChart chart;
     chart.title = "What predicted steps are made of";
     chart.description = "A bar a case, over the measured step; a table has the numbers";
-    chart.axis_name = "predicted over measured step (1: as measured)";
+    chart.axis_name = "predicted over measured";
     chart.text_characters = 8;
     chart.is_shared_line = true;
     std::array<bool, schedule::kLossCount> is_shown{};

@@ -37,7 +37,7 @@ std::string others_sentence(const PlanFinishes& finishes) {
         return played + ": all that fit.";
     }
     return played +
-           (finishes.is_certain() ? ": no other can be over before "
+           (finishes.is_certain() ? ": but for the noise of samples no other can be over before "
                                   : ". One with a longer step might be over before: after ") +
            span_words(*finishes.least_of_others_s) +
            (finishes.is_certain() ? ", with the least that checkpoints and restarts can take."

@@ -90,10 +90,12 @@ Value UnitGathers::gather(int unit, const StageParameters& parameters, Value aft
         const ShardGroups groups = shard_groups(b_.shapes().plan, experts);
         return b_.block() == BlockKind::kForward ? groups.shard : groups.reshard;
     };
-    const int ranks = group_size(layout_, group(true));
-    const double padding = expert_padding(b_.shapes().workload, b_.shapes().plan, b_.shapes().stack, ranks);
-    const Value experts = b_.communicate(OpKind::kParameterGatherExperts, Stream::kDp, CommKind::kAllGather,
-                                         group(true), ranks, {{padding * parameters.experts}}, {after}, {.unit = unit});
+    // What neighbours hold for a backward pass is a part of what was filled up for all.
+    const int sharers = group_size(layout_, shard_groups(b_.shapes().plan, true).shard);
+    const double padding = expert_padding(b_.shapes().workload, b_.shapes().plan, b_.shapes().stack, sharers);
+    const Value experts =
+        b_.communicate(OpKind::kParameterGatherExperts, Stream::kDp, CommKind::kAllGather, group(true),
+                       group_size(layout_, group(true)), {{padding * parameters.experts}}, {after}, {.unit = unit});
     return b_.communicate(OpKind::kParameterGatherDense, Stream::kDp, CommKind::kAllGather, group(false),
                           group_size(layout_, group(false)), {{parameters.dense}}, {experts, after}, {.unit = unit});
 }

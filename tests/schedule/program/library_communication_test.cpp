@@ -66,7 +66,10 @@ TEST(LibraryCommunication, more_ranks_than_experts_gather_and_sum_an_expert_a_ra
         EXPECT_GT(bytes, 0);
         EXPECT_DOUBLE_EQ(bytes_of(program_of(model, p, by_expert), 0, kind), 1.5 * bytes);
     }
-    p.ep = 2;
+    p.reshard_ranks = 12;  // left with neighbours filled up as they are for all
+    EXPECT_DOUBLE_EQ(bytes_of(program_of(model, p, by_expert), 0, OpKind::kParameterGatherExperts),
+                     1.5 * bytes_of(program_of(model, p, even), 0, OpKind::kParameterGatherExperts));
+    p.reshard_ranks = 0, p.ep = 2;
     EXPECT_DOUBLE_EQ(expert_padding(model, p, by_expert, 48), 1);
 }
 

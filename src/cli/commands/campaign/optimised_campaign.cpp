@@ -90,6 +90,12 @@ report::OptimumPoint point_of(const campaign::Setting& s, std::int64_t every_ste
     return point;
 }
 
+/// Of what words name, but the interval.
+bool has_same_numbers(const campaign::Setting& one, const campaign::Setting& other) {
+    return one.nodes.count == other.nodes.count && one.nodes.spares == other.nodes.spares &&
+           one.blocks.walltime_s == other.blocks.walltime_s;
+}
+
 void fill_points(report::CampaignOptimum& to, const std::vector<campaign::Setting>& settings,
                  const campaign::Optimum& found) {
     for (const campaign::Finalist& one : found.finalists) {
@@ -127,7 +133,7 @@ std::vector<OptimisedWord> read_optimised(const Options& options) {
             fail("\"" + word + "\"",
                  std::string("spares, nodes, walltime, each with a range where it is wanted, such as "
                              "nodes=256:2048:4") +
-                     (what == "interval" ? " (the interval is always the best one)" : ""));
+                     (what == "interval" ? " (the interval is the best one, unless --checkpoint-every gives it)" : ""));
         }
         if (std::ranges::any_of(all, [&](const OptimisedWord& one) { return one.what == what; })) {
             fail(what + " twice", "each word once");
@@ -158,7 +164,10 @@ report::CampaignOptimum optimised_campaign(const Options& options, const std::ve
     const std::vector<Values> all = combinations(varied_words);
     for (const Values& values : all) {
         try {
-            settings.push_back(varied.with(values, false));
+            const campaign::Setting setting = varied.with(values, false);
+            if (!has_same_numbers(setting, played.setting)) {
+                settings.push_back(setting);
+            }
         } catch (const InputError& error) {
             to.why_left_out = to.left_out++ == 0 ? error.what() : to.why_left_out;
         }
@@ -170,7 +179,7 @@ report::CampaignOptimum optimised_campaign(const Options& options, const std::ve
     const bool is_finish = options.campaign.objective != "node-hours";
     const campaign::Optimum found =
         best_setting(settings, is_finish ? campaign::Objective::kFinish : campaign::Objective::kNodeHours,
-                     {options.campaign.samples, options.seed.value_or(1)}, false,
+                     {options.campaign.samples, options.seed.value_or(1)}, !played.is_auto,
                      [&line](std::size_t done, std::size_t of) { line.show(done, of); });
     to.objective = is_finish ? "finish-by" : "node-hours";
     to.settings = settings.size();

@@ -57,7 +57,7 @@ void add_start_notes(const CampaignFlags& flags, const models::Inputs& inputs, c
     to.notes.insert(to.notes.end(), notes.begin(), notes.end());
     for (const std::string& text : notes_of(fewer)) {
         if (std::ranges::find(notes, text) == notes.end()) {
-            to.notes.push_back("what scattered is worth is the least it can be: " + text + ", as is taken for it");
+            to.notes.push_back("what scattered is worth lies between scattered and scattered_shared_read: " + text);
         }
     }
 }
@@ -110,8 +110,11 @@ CampaignCase predicted_campaign(const Options& options) {
             fewer.campaign.spares.reset();
             fewer.campaign.auto_spares = false;
         }
-        to.without.push_back(
-            {feature, predicted_setting(fewer, feature == "scattered" ? striped : inputs, prediction).setting});
+        const bool is_storm = feature == "scattered";
+        to.without.push_back({feature, predicted_setting(fewer, is_storm ? striped : inputs, prediction).setting});
+        if (is_storm && inputs.machine.startup.storage) {
+            to.without.push_back({"scattered_shared_read", predicted_setting(fewer, inputs, prediction).setting});
+        }
     }
     add_notes(flags, inputs, prediction, to);
     to.title = inputs.workload.name + " on " + counted(prediction.nodes, "node") + " of " + inputs.machine.name +

@@ -72,10 +72,10 @@ FlagText campaign_flag_text(Flag flag) {
             return {"build-index", nullptr,
                     "build the index of the run's tokens once, in front of its first step; else it is there already"};
         case Flag::kOptimise:
-            return {
-                "optimise", "WORD[=FROM:TO:N],...",
-                "find the best of all combinations of spares, nodes, walltime, each with its best interval, such as "
-                "spares,nodes=256:2048:4; without a range: around what is given"};
+            return {"optimise", "WORD[=FROM:TO:N],...",
+                    "find the best of all combinations of spares, nodes, walltime, each with its best interval or the "
+                    "one that is given, such as "
+                    "spares,nodes=256:2048:4; without a range: around what is given"};
         case Flag::kCampaignObjective:
             return {"objective", "finish-by|node-hours",
                     "with --optimise: what is to be least, in the median (default finish-by)"};

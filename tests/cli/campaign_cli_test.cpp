@@ -86,7 +86,7 @@ TEST_F(CampaignCli, on_top_of_a_prediction_step_failures_and_checkpoints_follow)
     EXPECT_NEAR(number(root.at("checkpoint"), "bytes"), 7 * number(root.at("checkpoint"), "model_bytes"), 16);
     EXPECT_EQ(root.at("interruptions").at("by_cause").keys().size(), 3U);
     EXPECT_GT(number(root.at("worth").at("buffer"), "elapsed_s"), 0);
-    EXPECT_EQ(root.at("worth").keys().size(), 6U);
+    EXPECT_EQ(root.at("worth").keys().size(), 7U);
     const JsonDocument fewer = json(kJob +
                                     " --tokens 4T --walltime 12h --queue-wait 6h --samples 100 --no-sensitivity "
                                     "--without buffer,async");

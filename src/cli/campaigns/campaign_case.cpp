@@ -58,6 +58,25 @@ void check_spares(const CampaignCase& of) {
     }
 }
 
+/// A run of which failures leave next to nothing would be played for hours, to no end.
+void check_failures(const CampaignFlags& flags, const campaign::Setting& s) {
+    constexpr double kMostFailures = 1e5;
+    const campaign::PoissonRun run = campaign::poisson_run_of(s);
+    if (!std::isfinite(run.mtbf_s) || !s.recovery.is_interruptible) {
+        return;
+    }
+    const std::int64_t every = flags.checkpoint_every ? s.checkpoints.every_steps : closed_form_steps(s);
+    const double failures = run_time_s(run, s.steps, std::max<std::int64_t>(every, 1), s.step_s) / run.mtbf_s;
+    if (!(failures <= kMostFailures)) {
+        throw InputError(flags.mtbf_s > 0 ? "--mtbf" : "auspex campaign",
+                         "found an interruption every " + time_text(run.mtbf_s) + " and " + time_text(run.restart_s) +
+                             " to the next step: " +
+                             (std::isfinite(failures) ? short_count(failures) : std::string("endlessly many")) +
+                             " of them in " + thousands(static_cast<double>(s.steps)) + " steps of " +
+                             time_text(s.step_s) + "; expected at most 100,000, of fewer nodes, steps or failures");
+    }
+}
+
 void check_that_it_can_end(const CampaignFlags& flags, const campaign::Setting& s) {
     if (static_cast<double>(s.steps) * s.step_s > campaign::kLongestRun_s) {
         throw InputError("--steps", "found " + thousands(static_cast<double>(s.steps)) + " steps of " +
@@ -173,6 +192,11 @@ void settle_spares(CampaignCase& of, const campaign::Samples& samples) {
     const std::int64_t needed = campaign::play_campaign(trial, samples).spares_needed_p99;
     const std::int64_t most = of.most_nodes > 0 ? of.most_nodes - trial.nodes.count : needed;
     of.setting.nodes.spares = static_cast<int>(std::min(needed, most));
+    if (needed > most) {
+        of.notes.push_back("--spares auto would hold " + thousands(static_cast<double>(needed)) +
+                           " nodes, and the machine has " + thousands(static_cast<double>(most)) +
+                           " beside those of the job");
+    }
 }
 
 std::optional<campaign::BestInterval> settle(CampaignCase& of, const campaign::Samples& samples) {
@@ -215,6 +239,7 @@ void apply_campaign_flags(const CampaignFlags& flags, CampaignCase& to) {
     }
     check_spares(to);
     check_that_it_can_end(flags, s);
+    check_failures(flags, s);
 }
 
 }  // namespace auspex::cli

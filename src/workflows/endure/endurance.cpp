@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "campaign/failure_clocks.hpp"
 #include "exec/system/computer.hpp"
 #include "exec/system/cores.hpp"
+#include "launch/train/child_run.hpp"
 #include "workflows/endure/calibration.hpp"
 #include "workflows/endure/forecast.hpp"
 
@@ -51,6 +53,7 @@ class Endurance {
     }
 
     report::EnduranceReport run() {
+        require_first_step();
         before_ = calibrate();
         for (int turn = 0; turn < turns_ || (kills_ < request_.kills && turn < kMostTurns * turns_); ++turn) {
             for (Measured& one : settings_) {
@@ -64,6 +67,19 @@ class Endurance {
 
  private:
     static constexpr int kMostTurns = 3, kNoEnd = 1'000'000;
+
+    /// What keeps every run from its first step would be relaunched without end.
+    void require_first_step() {
+        launch::TrainRequest first = session_.run_of(1, 0);
+        first.is_supervised = false;
+        first.checkpoint.clear();
+        first.buffer_ranks = 0;
+        first.max_restarts.reset();
+        const launch::TrainResult done = launch::run_training(first, session_.scratch());
+        if (!done.error.empty()) {
+            throw std::runtime_error("a run of one step failed: " + session_.without_scratch(done.error));
+        }
+    }
 
     void count_run() {
         ++done_;

@@ -1,6 +1,7 @@
 /// @file auspex campaign on top of a prediction: its features, and what to know of it.
 #include <algorithm>
 
+#include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/units.hpp"
 #include "campaign/start/load_time.hpp"
@@ -11,6 +12,7 @@
 #include "cli/flags/flag_values.hpp"
 #include "cli/flags/input_flags.hpp"
 #include "cli/output/prediction_output.hpp"
+#include "models/jobs/launch_settings.hpp"
 #include "schedule/bindings/bindings.hpp"
 #include "sim/predict/predict.hpp"
 
@@ -42,6 +44,17 @@ std::vector<std::string> features_of(const CampaignCase& of) {
     add((s.nodes.spares.value_or(0) > 0 || of.is_auto_spares) && has_blocks, "buffer");
     add(s.checkpoints.at_block_end && (s.blocks.walltime_s > 0 || s.blocks.maintenance_s > 0), "final-save");
     return features;
+}
+
+/// Of blocks that the machine's batch system does not give to so many nodes.
+void add_walltime_note(const CampaignFlags& flags, const models::Inputs& inputs, int nodes, CampaignCase& to) {
+    const models::LaunchSettings launch = models::launch_settings_of(inputs.machine_document);
+    const std::optional<models::WalltimeLimit> limit = models::walltime_limit(launch, nodes);
+    if (limit && flags.walltime_s > limit->walltime_s) {
+        to.notes.push_back("blocks of " + format_quantity(flags.walltime_s, Dimension::kSeconds) +
+                           " are longer than a job of " + counted(nodes, "node") + " may be here, " +
+                           format_quantity(limit->walltime_s, Dimension::kSeconds) + " (launch.walltime_limits)");
+    }
 }
 
 /// Of starts, and of those that "scattered" is compared with.
@@ -113,9 +126,14 @@ CampaignCase predicted_campaign(const Options& options) {
         const bool is_storm = feature == "scattered";
         to.without.push_back({feature, predicted_setting(fewer, is_storm ? striped : inputs, prediction).setting});
         if (is_storm && inputs.machine.startup.storage) {
-            to.without.push_back({"scattered_shared_read", predicted_setting(fewer, inputs, prediction).setting});
+            try {
+                to.without.push_back({"scattered_shared_read", predicted_setting(fewer, inputs, prediction).setting});
+            } catch (const InputError& error) {
+                to.notes.push_back(std::string("scattered_shared_read is not played: ") + error.what());
+            }
         }
     }
+    add_walltime_note(flags, inputs, prediction.nodes, to);
     add_notes(flags, inputs, prediction, to);
     to.title = inputs.workload.name + " on " + counted(prediction.nodes, "node") + " of " + inputs.machine.name +
                " with " + inputs.stack.name + overrides_line(options) + "\n" +

@@ -17,7 +17,7 @@ Command plan_command(void (*run)(const Options&)) {
         "  mpirun -n 4 --bind-to none auspex plan --machine aurora --stack optimus --workload mula-220b-a10b "
         "--tiles 3072 --global-batch 3072\n"
         "  auspex plan --machine aurora --stack optimus --workload mula-20b-a2b --tiles 96..768 --global-batch 768 "
-        "--objective finish-by --tokens 1T --walltime 24h --queue-wait 12h --spares auto\n"
+        "--objective finish-by --tokens 1T --walltime 6h --queue-wait 2h --spares auto\n"
         "  auspex plan --machine local --workload small-moe --ranks 8\n"
         "  auspex plan --against sweep.csv --machine hf-h100 --stack nanotron",
         {Flag::kMachine, Flag::kWorkload, Flag::kTilesRange},

@@ -56,7 +56,7 @@ std::vector<Command> prediction_commands() {
          "play whole training runs, from failure to failure: when they are over, node hours, what time went to",
          "auspex campaign --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b --tiles "
          "12288 "
-         "--tokens 4T --walltime 24h --queue-wait 12h --spares 10\n"
+         "--tokens 4T --walltime 12h --queue-wait 6h --spares 10\n"
          "  auspex campaign --bare --step 8.2s --steps 100000 --mtbf 3.09h --stall 30s --restart 5min "
          "--checkpoint-every "
          "13.5min --machines 1024 --daily-failure 0.0012 --replenish 1d",

@@ -41,6 +41,14 @@ NewFolder::NewFolder(const std::string& parent, const std::string& prefix) {
     }
 }
 
+std::string NewFolder::without_path(std::string text) const {
+    const std::string folder = path_ + "/";
+    for (std::size_t at = text.find(folder); at != std::string::npos; at = text.find(folder)) {
+        text.erase(at, folder.size());
+    }
+    return text;
+}
+
 NewFolder::~NewFolder() {
     std::error_code status;
     fs::remove_all(path_, status);

@@ -17,6 +17,8 @@ class NewFolder {
     NewFolder(const NewFolder&) = delete;
     NewFolder& operator=(const NewFolder&) = delete;
     [[nodiscard]] const std::string& path() const { return path_; }  ///< absolute
+    /// The text without the folder's name and the slash behind it, for the name is another one each time.
+    [[nodiscard]] std::string without_path(std::string text) const;
 
  private:
     std::string path_;

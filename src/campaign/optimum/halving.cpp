@@ -16,16 +16,9 @@ namespace {
 constexpr int kLeastSamples = 16;
 constexpr std::size_t kKeptShare = 3, kLeastKept = 8;
 
-struct Point {
-    double finish_s = 0, node_hours = 0;
-};
+using Point = FinishAndCost;
 
 Point point_of(const Result& result) { return {result.elapsed_s.p50, result.node_hours.p50}; }
-
-bool dominates(const Point& a, const Point& b) {
-    return a.finish_s <= b.finish_s && a.node_hours <= b.node_hours &&
-           (a.finish_s < b.finish_s || a.node_hours < b.node_hours);
-}
 
 /// How far behind the front: 1 on it, 1.02 where another needs 2 % less of both.
 double behind(const std::vector<Point>& points, std::size_t i) {
@@ -92,6 +85,11 @@ void judge(Optimum& of, Objective objective) {
 }
 
 }  // namespace
+
+bool dominates(const FinishAndCost& a, const FinishAndCost& b) {
+    return a.finish_s <= b.finish_s && a.node_hours <= b.node_hours &&
+           (a.finish_s < b.finish_s || a.node_hours < b.node_hours);
+}
 
 Optimum best_setting(const std::vector<Setting>& settings, Objective objective, const Samples& samples,
                      bool keeps_interval, const OptimumProgress& progress) {

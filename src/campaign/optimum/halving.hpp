@@ -12,6 +12,13 @@ namespace auspex::campaign {
 /// What is to be least, in the median.
 enum class Objective : std::uint8_t { kFinish, kNodeHours };
 
+/// What a campaign takes, in the median.
+struct FinishAndCost {
+    double finish_s = 0, node_hours = 0;
+};
+/// `a` is over no later with no more node-hours, and better in one of them.
+[[nodiscard]] bool dominates(const FinishAndCost& a, const FinishAndCost& b);
+
 /// A setting that came to the last round: with its own best interval, and all samples.
 struct Finalist {
     std::size_t index = 0;  ///< of the settings

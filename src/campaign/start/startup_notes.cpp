@@ -43,21 +43,19 @@ void add_unknown(const models::Machine& machine, const models::Stack& stack, con
 
 void add_walls(const models::Machine& machine, const models::Stack& stack, const StartJob& job,
                std::vector<std::string>& notes) {
-    if (const auto& initialise = machine.startup.initialise) {
-        const int shaky = initialise->shaky_ranks, wall = initialise->wall_ranks;
-        const std::string comes_through = ": this is the time of a start that comes through";
-        if (wall > 0 && job.ranks >= wall) {
-            notes.push_back("public runs that were launched bare on " + thousands(wall) +
-                            " ranks or more all failed while communicators were made" + comes_through);
-        } else if (shaky > 0 && job.ranks >= shaky) {
-            notes.push_back("some public runs that were launched bare on " + thousands(shaky) +
-                            " ranks or more failed while communicators were made" + comes_through);
-        }
+    const PublicLimits limits = public_limits(machine, stack, job);
+    const std::string comes_through = ": this is the time of a start that comes through";
+    if (limits.is_wall) {
+        notes.push_back("public runs that were launched bare on " + thousands(machine.startup.initialise->wall_ranks) +
+                        " ranks or more all failed while communicators were made" + comes_through);
+    } else if (limits.is_shaky) {
+        notes.push_back("some public runs that were launched bare on " +
+                        thousands(machine.startup.initialise->shaky_ranks) +
+                        " ranks or more failed while communicators were made" + comes_through);
     }
-    const int unfinished = compiles(machine, stack) ? machine.startup.compile->unfinished_nodes : 0;
-    if (unfinished > 0 && job.nodes >= unfinished) {
+    if (limits.is_unfinished) {
         notes.push_back(
-            "public runs on " + thousands(unfinished) +
+            "public runs on " + thousands(machine.startup.compile->unfinished_nodes) +
             " nodes never finished compiling, or ran out of memory: the time of it is that of smaller jobs, "
             "carried on");
     }
@@ -95,6 +93,17 @@ bool knows_initialisation(const models::Machine& machine) {
 }
 bool compiles(const models::Machine& machine, const models::Stack& stack) {
     return stack.startup && stack.startup->compiles && machine.startup.compile && machine.startup.initialise;
+}
+
+PublicLimits public_limits(const models::Machine& machine, const models::Stack& stack, const StartJob& job) {
+    const auto reaches = [](int count, int limit) { return limit > 0 && count >= limit; };
+    PublicLimits limits;
+    if (const auto& initialise = machine.startup.initialise) {
+        limits.is_shaky = reaches(job.ranks, initialise->shaky_ranks);
+        limits.is_wall = reaches(job.ranks, initialise->wall_ranks);
+    }
+    limits.is_unfinished = compiles(machine, stack) && reaches(job.nodes, machine.startup.compile->unfinished_nodes);
+    return limits;
 }
 
 std::vector<std::string> start_notes(const models::Machine& machine, const models::Stack& stack, const StartJob& job) {

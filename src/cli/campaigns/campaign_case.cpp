@@ -111,6 +111,7 @@ void check_that_it_can_end(const CampaignFlags& flags, const campaign::Setting& 
         throw InputError("--maintenance", "found " + time_text(free_s) + " between two; expected at least " +
                                               time_text(least_block_s(s)) + ": a start, a step and a checkpoint");
     }
+    check_failures(flags, s);
 }
 
 campaign::FailureSource source_of(const CampaignFlags& flags, const std::string& component, double mean_s) {
@@ -239,7 +240,6 @@ void apply_campaign_flags(const CampaignFlags& flags, CampaignCase& to) {
     }
     check_spares(to);
     check_that_it_can_end(flags, s);
-    check_failures(flags, s);
 }
 
 }  // namespace auspex::cli

@@ -9,7 +9,6 @@
 #include "base/units.hpp"
 #include "campaign/machine_rates.hpp"
 #include "campaign/start/startup.hpp"
-#include "cli/campaigns/start_case.hpp"
 #include "cli/flags/input_flags.hpp"
 
 namespace auspex::cli {
@@ -30,11 +29,22 @@ PredictedRun run_of(const Options& options, const models::Inputs& inputs, const 
     run.tiles = p.tiles;
     run.tokens_per_step = p.tokens_per_step;
     run.interval_s = p.published_spread ? p.step_time_interval_with_spread_s : p.step_time_interval_s;
-    const CheckpointBytes bytes = checkpoint_bytes(inputs);
+    const campaign::CheckpointBytes bytes = campaign::checkpoint_bytes(inputs);
     run.model_bytes = bytes.model;
     run.checkpoint_bytes = bytes.all;
     run.fits = p.memory.fits;
     return run;
+}
+
+/// The start after an interruption; of a first one the index of data, too.
+campaign::StartJob start_job(const CampaignFlags& flags, const models::Inputs& inputs, const predict::Prediction& p,
+                             double tokens) {
+    campaign::StartJob job;
+    job.nodes = p.nodes;
+    job.ranks = p.tiles;
+    job.load = campaign::load_of(inputs, {p.nodes, p.tiles, p.dp}, !is_without(flags, "scattered"));
+    job.index_sequences = flags.builds_index ? campaign::index_sequences(inputs.workload, tokens) : 0;
+    return job;
 }
 
 /// What the restart is made of, as far as the machine's file and flags say.
@@ -66,19 +76,20 @@ void set_failures(const CampaignFlags& flags, const models::Machine& machine, ca
     }
 }
 
+/// The start's notes join `notes` where it is played.
 campaign::Setting setting_of(const CampaignFlags& flags, const models::Inputs& inputs, const predict::Prediction& p,
-                             PredictedRun& run) {
+                             const PredictedRun& run, std::vector<std::string>& notes) {
     campaign::Setting s;
     s.steps = run.steps;
     s.step_s = p.step_time_s;
     s.step_sigma = p.has_interval ? std::log(run.interval_s.high / run.interval_s.low) / kWidth90 : 0;
     s.starts_cold = true;
     s.nodes.count = p.nodes;
-    const int replica_tiles = p.tiles / std::max(p.dp, 1);
-    const int replica_nodes = (replica_tiles + inputs.machine.node.tiles - 1) / inputs.machine.node.tiles;
-    const campaign::CheckpointTimes times =
-        campaign::checkpoint_times(inputs.machine, {run.checkpoint_bytes, run.model_bytes, p.nodes, replica_nodes,
-                                                    !is_without(flags, "scattered"), !is_without(flags, "async")});
+    const double tokens = static_cast<double>(run.steps) * run.tokens_per_step;
+    const campaign::StartJob job = start_job(flags, inputs, p, tokens);
+    const campaign::CheckpointTimes times = campaign::checkpoint_times(
+        inputs.machine, {run.checkpoint_bytes, run.model_bytes, p.nodes, job.load->replica_nodes,
+                         !is_without(flags, "scattered"), !is_without(flags, "async")});
     campaign::Checkpoints& c = s.checkpoints;
     c.stall_s = flags.stall_s.value_or(times.stall_s);
     c.write_s = flags.write_s.value_or(flags.stall_s ? 0 : times.write_s);
@@ -86,8 +97,10 @@ campaign::Setting setting_of(const CampaignFlags& flags, const models::Inputs& i
     c.at_block_end = !is_without(flags, "final-save");
     c.persistent_every = is_without(flags, "persistent") ? 0 : kPersistentEvery;
     c.persistent_stall_s = times.model_s;
-    const double tokens = static_cast<double>(run.steps) * run.tokens_per_step;
-    const campaign::Start start = start_of(inputs.machine, inputs.stack, start_job(flags, inputs, p, tokens));
+    const campaign::Start start = start_of(inputs.machine, inputs.stack, job);
+    if (!flags.restart_s || flags.builds_index) {
+        notes.insert(notes.end(), start.notes.begin(), start.notes.end());
+    }
     set_recovery(flags, inputs.machine.reliability, start, s);
     set_failures(flags, inputs.machine, s);
     if (is_without(flags, "buffer") || (!flags.spares && (flags.walltime_s > 0 || flags.queue_wait_s))) {
@@ -124,7 +137,7 @@ CampaignCase predicted_setting(const Options& options, const models::Inputs& inp
     to.run->tokens = options.tokens;
     to.run->steps = steps_of(options, prediction);
     to.most_nodes = inputs.machine.fabric.max_nodes;
-    to.setting = setting_of(options.campaign, inputs, prediction, *to.run);
+    to.setting = setting_of(options.campaign, inputs, prediction, *to.run, to.notes);
     apply_campaign_flags(options.campaign, to);
     return to;
 }

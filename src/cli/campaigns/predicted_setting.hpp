@@ -9,8 +9,8 @@ namespace auspex::cli {
 
 /// A run of --tokens or --steps: steps of the predicted length, with its interval where the prediction has one; bytes
 /// of a checkpoint by model and plan; failures, storage and restart of the machine's file unless flags give them;
-/// blocks, spares and the rest by flags. Title, notes and features are left empty. Throws InputError for a run that is
-/// not given or too long, more nodes than the machine has, and as apply_campaign_flags.
+/// blocks, spares and the rest by flags. Notes are those of the start; title and features are left empty. Throws
+/// InputError for a run that is not given or too long, more nodes than the machine has, and as apply_campaign_flags.
 [[nodiscard]] CampaignCase predicted_setting(const Options& options, const models::Inputs& inputs,
                                              const predict::Prediction& prediction);
 

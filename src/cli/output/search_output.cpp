@@ -304,6 +304,11 @@ void print_search(const models::Inputs& inputs, const Options& options, const Fo
     for (const std::string& note : best.prediction.notes) {
         std::cout << (&note == &best.prediction.notes.front() ? "\n" : "") << "Note on the best: " << note << "\n";
     }
+    if (found.finish) {
+        for (const std::string& note : found.finish->plans.front().notes) {
+            std::cout << "Note on its run: " << note << "\n";
+        }
+    }
     std::cout << "\n"
               << thousands(static_cast<double>(result.space))
               << " plans: " << thousands(static_cast<double>(result.pruned_bound))

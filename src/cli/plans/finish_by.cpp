@@ -42,6 +42,7 @@ report::PlanFinish finish_of(const CampaignCase& one, const campaign::Result& re
     finish.spares = s.nodes.spares;
     finish.checkpoint_bytes = one.run->checkpoint_bytes;
     finish.stall_s = s.checkpoints.stall_s;
+    finish.notes = one.notes;
     return finish;
 }
 

@@ -27,6 +27,7 @@ class PlanCampaign:
     checkpoint_interval_s: float
     checkpoint_bytes: int
     checkpoint_stall_s: float
+    notes: list[str]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,6 +19,7 @@ struct PlanFinish {
     int nodes = 0;
     std::optional<int> spares;  ///< none: always another node at hand
     double checkpoint_bytes = 0, stall_s = 0;
+    std::vector<std::string> notes;  ///< what is not known of its starts, and what public runs of its size met
 };
 
 /// What was played of a search, all with the same failures as far as their rates are the same.

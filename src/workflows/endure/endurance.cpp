@@ -22,6 +22,8 @@ namespace {
 /// Kills that a run is planned for, where there are enough in all; a turn is a run of each setting.
 constexpr double kKillsOfRun = 4.5;
 constexpr int kSamples = 1000;
+/// Streams of kills, apart from those of the campaigns that are to predict them.
+constexpr std::uint64_t kKillStream = 2'000'000;
 
 /// What the runs of one setting have shown.
 struct Measured {
@@ -96,7 +98,7 @@ class Endurance {
     void measure(Measured& to, int turn) {
         const auto at = static_cast<std::uint64_t>(&to - settings_.data());
         KillDraws draws(to.setting.mtbf_s, request_.ranks,
-                        campaign::stream_of(request_.seed, at, static_cast<std::uint64_t>(turn)));
+                        campaign::stream_of(request_.seed, at, kKillStream + static_cast<std::uint64_t>(turn)));
         const int steps = steps_for_kills(to.setting, pieces_of(before_), kills_of_run_);
         most_steps_ = std::max(most_steps_, steps);
         const WatchedRun run = watch_run(session_, steps, to.setting.every, draws, kNoEnd);

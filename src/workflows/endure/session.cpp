@@ -58,12 +58,4 @@ launch::TrainRequest EndureSession::run_of(int steps, int checkpoint_every) {
     return run;
 }
 
-std::string EndureSession::without_scratch(std::string text) const {
-    const std::string folder = scratch() + "/";
-    for (std::size_t at = text.find(folder); at != std::string::npos; at = text.find(folder)) {
-        text.erase(at, folder.size());
-    }
-    return text;
-}
-
 }  // namespace auspex::workflows

@@ -22,7 +22,7 @@ class EndureSession {
     [[nodiscard]] launch::TrainRequest run_of(int steps, int checkpoint_every);
     [[nodiscard]] const std::string& scratch() const { return folder_.path(); }
     /// The text without the scratch folder's name, which is another one each time.
-    [[nodiscard]] std::string without_scratch(std::string text) const;
+    [[nodiscard]] std::string without_scratch(const std::string& text) const { return folder_.without_path(text); }
 
  private:
     launch::NewFolder folder_;

@@ -67,14 +67,6 @@ launch::TrainRequest VerifySession::run_of(const VerifyLayout& layout, const std
     return run;
 }
 
-std::string VerifySession::without_scratch(std::string text) const {
-    const std::string folder = scratch() + "/";
-    for (std::size_t at = text.find(folder); at != std::string::npos; at = text.find(folder)) {
-        text.erase(at, folder.size());
-    }
-    return text;
-}
-
 std::string replayed_routing(const std::string& file) { return "{\"trace\": " + json_quote(file) + "}"; }
 
 }  // namespace auspex::workflows

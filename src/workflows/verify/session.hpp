@@ -24,7 +24,7 @@ class VerifySession {
     [[nodiscard]] launch::TrainRequest run_of(const VerifyLayout& layout, const std::string& routing, int steps,
                                               bool steady_rate = false) const;
     /// The text without the scratch folder's name, which is another one each time.
-    [[nodiscard]] std::string without_scratch(std::string text) const;
+    [[nodiscard]] std::string without_scratch(const std::string& text) const { return folder_.without_path(text); }
 
  private:
     void make_data();

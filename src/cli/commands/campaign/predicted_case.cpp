@@ -5,9 +5,7 @@
 #include "base/number_text.hpp"
 #include "base/units.hpp"
 #include "campaign/start/load_time.hpp"
-#include "campaign/start/startup_notes.hpp"
 #include "cli/campaigns/predicted_setting.hpp"
-#include "cli/campaigns/start_case.hpp"
 #include "cli/commands/campaign/campaign_kinds.hpp"
 #include "cli/flags/flag_values.hpp"
 #include "cli/flags/input_flags.hpp"
@@ -57,26 +55,7 @@ void add_walltime_note(const CampaignFlags& flags, const models::Inputs& inputs,
     }
 }
 
-/// Of starts, and of those that "scattered" is compared with.
-void add_start_notes(const CampaignFlags& flags, const models::Inputs& inputs, const predict::Prediction& prediction,
-                     CampaignCase& to) {
-    const double tokens = static_cast<double>(to.run->steps) * to.run->tokens_per_step;
-    CampaignFlags fewer = flags;
-    fewer.without.emplace_back("scattered");
-    const auto notes_of = [&](const CampaignFlags& of) {
-        return start_notes(inputs.machine, inputs.stack, start_job(of, inputs, prediction, tokens));
-    };
-    const std::vector<std::string> notes = notes_of(flags);
-    to.notes.insert(to.notes.end(), notes.begin(), notes.end());
-    for (const std::string& text : notes_of(fewer)) {
-        if (std::ranges::find(notes, text) == notes.end()) {
-            to.notes.push_back("what scattered is worth lies between scattered and scattered_shared_read: " + text);
-        }
-    }
-}
-
-void add_notes(const CampaignFlags& flags, const models::Inputs& inputs, const predict::Prediction& prediction,
-               CampaignCase& to) {
+void add_notes(const CampaignFlags& flags, const models::Inputs& inputs, CampaignCase& to) {
     const auto note = [&](bool holds, const std::string& text) {
         if (holds) {
             to.notes.push_back(text);
@@ -93,9 +72,6 @@ void add_notes(const CampaignFlags& flags, const models::Inputs& inputs, const p
          "checkpoints are written as fast as the machine's whole storage goes: no job's was measured");
     note(to.setting.nodes.spares == 0 && !flags.spares && !flags.auto_spares,
          "no spare nodes: each node that fails sends the job to the queue (--spares N)");
-    if (!flags.restart_s || flags.builds_index) {
-        add_start_notes(flags, inputs, prediction, to);
-    }
 }
 
 }  // namespace
@@ -127,14 +103,21 @@ CampaignCase predicted_campaign(const Options& options) {
         to.without.push_back({feature, predicted_setting(fewer, is_storm ? striped : inputs, prediction).setting});
         if (is_storm && inputs.machine.startup.storage) {
             try {
-                to.without.push_back({"scattered_shared_read", predicted_setting(fewer, inputs, prediction).setting});
+                const CampaignCase shared = predicted_setting(fewer, inputs, prediction);
+                to.without.push_back({"scattered_shared_read", shared.setting});
+                for (const std::string& text : shared.notes) {
+                    if (std::ranges::find(to.notes, text) == to.notes.end()) {
+                        to.notes.push_back(
+                            "what scattered is worth lies between scattered and scattered_shared_read: " + text);
+                    }
+                }
             } catch (const InputError& error) {
                 to.notes.push_back(std::string("scattered_shared_read is not played: ") + error.what());
             }
         }
     }
     add_walltime_note(flags, inputs, prediction.nodes, to);
-    add_notes(flags, inputs, prediction, to);
+    add_notes(flags, inputs, to);
     to.title = inputs.workload.name + " on " + counted(prediction.nodes, "node") + " of " + inputs.machine.name +
                " with " + inputs.stack.name + overrides_line(options) + "\n" +
                thousands(static_cast<double>(to.setting.steps)) + " steps of " +

@@ -7,7 +7,6 @@
 #include "campaign/start/startup.hpp"
 #include "campaign/start/startup_notes.hpp"
 #include "cli/campaigns/campaign_case.hpp"
-#include "cli/campaigns/start_case.hpp"
 #include "cli/commands/campaign/ranges.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/flags/flag_values.hpp"
@@ -71,7 +70,7 @@ void predict_job(const Options& options, StartCase& to) {
     to.workload = inputs.workload;
     to.job.nodes = p.nodes;
     to.job.ranks = p.tiles;
-    to.job.load = load_of(inputs, p, !is_without(options.campaign, "broadcast"));
+    to.job.load = campaign::load_of(inputs, {p.nodes, p.tiles, p.dp}, !is_without(options.campaign, "broadcast"));
     to.job.first_step_s = p.step_time_s;
     to.least_nodes = inputs.plan.optimizer == models::OptimizerSharding::kFsdp ? 1 : to.job.load->replica_nodes;
 }
@@ -101,7 +100,7 @@ StartCase case_of(const Options& options) {
     check_machine(options, one);
     campaign::StartJob& job = one.job;
     job.queue_wait_s = options.campaign.queue_wait_s.value_or(0);
-    job.index_sequences = options.tokens > 0 ? index_sequences(one.workload, options.tokens) : 0;
+    job.index_sequences = options.tokens > 0 ? campaign::index_sequences(one.workload, options.tokens) : 0;
     job.stages_environment = !is_without(options.campaign, "staging");
     job.indexes_in_parallel = !is_without(options.campaign, "parallel-index");
     return one;
@@ -119,9 +118,8 @@ std::vector<StartWithout> starts_without(const StartCase& one, const campaign::S
     };
     const campaign::StartJob& asked = one.job;
     const models::StartupFacts& facts = one.machine.startup;
-    const bool has_parts = facts.environment || one.machine.reliability.environment_s > 0;
-    add(has_parts && asked.load && asked.load->is_broadcast && asked.load->replicas > 1, "broadcast",
-        [](campaign::StartJob& other) { other.load->is_broadcast = false; });
+    add(campaign::knows_environment(one.machine) && asked.load && asked.load->is_broadcast && asked.load->replicas > 1,
+        "broadcast", [](campaign::StartJob& other) { other.load->is_broadcast = false; });
     if (!without.empty() && facts.storage) {
         campaign::StartJob other = job;
         other.load->is_broadcast = false;
@@ -137,15 +135,11 @@ std::vector<StartWithout> starts_without(const StartCase& one, const campaign::S
 
 /// What public runs of this size met.
 std::string public_runs(const StartCase& one, const campaign::StartJob& job) {
-    const models::StartupFacts& facts = one.machine.startup;
-    const auto reaches = [](int count, int limit) { return limit > 0 && count >= limit; };
-    if (campaign::compiles(one.machine, one.stack) && reaches(job.nodes, facts.compile->unfinished_nodes)) {
-        return "never compiled";
-    }
-    if (facts.initialise && reaches(job.ranks, facts.initialise->wall_ranks)) {
-        return "bare launches failed";
-    }
-    return facts.initialise && reaches(job.ranks, facts.initialise->shaky_ranks) ? "some bare launches failed" : "";
+    const campaign::PublicLimits limits = public_limits(one.machine, one.stack, job);
+    return limits.is_unfinished ? "never compiled"
+           : limits.is_wall     ? "bare launches failed"
+           : limits.is_shaky    ? "some bare launches failed"
+                                : "";
 }
 
 /// From the nodes of a replica on, by doubling, up to 10,000 or the machine's; or those of --vary.

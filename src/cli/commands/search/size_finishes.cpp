@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "base/number_text.hpp"
+#include "campaign/optimum/halving.hpp"
 #include "cli/plans/finish_by.hpp"
 #include "launch/progress_line.hpp"
 #include "report/campaign/campaign_words.hpp"
@@ -45,12 +46,11 @@ std::size_t least(const SizeFinishes& finishes, const auto& median) {
     return *least;
 }
 
-/// No other size is over before with no more node-hours.
+campaign::FinishAndCost medians(const report::PlanFinish& one) { return {one.elapsed_s.p50, one.node_hours.p50}; }
+
 bool is_on_front(const SizeFinishes& finishes, std::size_t i) {
-    const report::PlanFinish& one = *finishes.of_sizes[i];
     return std::ranges::none_of(finishes.of_sizes, [&](const std::optional<report::PlanFinish>& other) {
-        return other && other->elapsed_s.p50 <= one.elapsed_s.p50 && other->node_hours.p50 <= one.node_hours.p50 &&
-               (other->elapsed_s.p50 < one.elapsed_s.p50 || other->node_hours.p50 < one.node_hours.p50);
+        return other && dominates(medians(*other), medians(*finishes.of_sizes[i]));
     });
 }
 
@@ -104,6 +104,9 @@ void print_size_finishes(const Options& options, const SizeFinishes& finishes,
               << kFinalistsOfSize << " of a size at most, " << thousands(options.campaign.samples)
               << " campaigns each.\nOver first: " << thousands(points[finishes.first].tiles)
               << " tiles. Fewest node-hours: " << thousands(points[finishes.cheapest].tiles) << " tiles.\n";
+    for (const std::string& note : finishes.of_sizes[finishes.first]->notes) {
+        std::cout << "Note on its run: " << note << "\n";
+    }
 }
 
 }  // namespace auspex::cli

@@ -23,7 +23,11 @@ void write_plan_finish(JsonWriter& json, const report::PlanFinish& finish) {
     json.member("nodes", finish.nodes).member_or_null("spares", finish.spares);
     json.member("checkpoint_every_steps", finish.every_steps).member("checkpoint_interval_s", finish.interval_s);
     json.member("checkpoint_bytes", whole(finish.checkpoint_bytes)).member("checkpoint_stall_s", finish.stall_s);
-    json.end_object();
+    json.key("notes").begin_array();
+    for (const std::string& note : finish.notes) {
+        json.value(note);
+    }
+    json.end_array().end_object();
 }
 
 void write_finishes(JsonWriter& json, const report::PlanFinishes& finishes) {

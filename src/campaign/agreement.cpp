@@ -17,7 +17,9 @@ double recovery_s(const Setting& setting, const FailureSource& source) {
     const Recovery& r = setting.recovery;
     const double found_s = source.hang_share * r.watchdog_s + source.soft_share * setting.step_s / 2 +
                            (1 - source.hang_share - source.soft_share - source.corruption_share) * source.detection_s;
-    return found_s + source.outage_s + (source.nodes > 0 ? r.swap_s : 0) + r.restart_s + r.initialise_s + r.load_s;
+    const double starts = 1 / (1 - r.failed_start_share);  // of which all but the last fail, in the mean
+    return found_s + source.outage_s + (source.nodes > 0 ? r.swap_s : 0) + starts * (r.restart_s + r.initialise_s) +
+           r.load_s;
 }
 
 /// Mean over failures.
@@ -47,6 +49,9 @@ std::vector<std::string> broken_by_failures(const Setting& setting) {
             return s.hang_share > 0 || s.soft_share > 0 || std::abs(recovery_s(setting, s) - first_s) > 1e-9 * first_s;
         })) {
         broken.emplace_back("recoveries differ in length: hangs, detection, swaps");
+    }
+    if (setting.recovery.failed_start_share > 0) {
+        broken.emplace_back("some starts fail, and begin anew: recoveries differ in length");
     }
     if (setting.nodes.lemon_share > 0 && setting.nodes.lemon_factor != 1) {
         broken.emplace_back("some nodes fail more often, until they are out");

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "campaign/agreement.hpp"
 #include "campaign/campaign.hpp"
 #include "campaign/closed_forms.hpp"
 #include "campaign/quantities.hpp"
@@ -118,8 +119,7 @@ std::optional<BestInterval> best_interval(const Setting& setting, std::uint64_t 
     }
     const Setting longer = lengthened(setting);
     const Checkpoints& c = longer.checkpoints;
-    const Recovery& r = setting.recovery;
-    const PoissonRun run{mean_s, c.stall_s, r.restart_s + r.initialise_s + r.load_s};
+    const PoissonRun run = poisson_run_of(longer);
     double middle_s = std::max({exact_interval_s(run), c.write_s, setting.step_s});
     BestInterval best;
     if (exact_efficiency(run, middle_s) < kLeastEfficiency) {

@@ -58,6 +58,10 @@ std::vector<FailureSource> failures_of(const models::Machine& machine, int nodes
     return sources;
 }
 
+double failed_start_share(const models::Machine& machine, int nodes) {
+    return std::min(-std::expm1(-nodes * machine.reliability.node_failed_start), kMostFailedStarts);
+}
+
 CheckpointTimes checkpoint_times(const models::Machine& machine, const CheckpointSize& size) {
     const models::Storage& storage = machine.storage;
     const auto measured_or = [](double measured, double stated) { return measured > 0 ? measured : stated; };

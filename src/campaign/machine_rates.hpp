@@ -12,6 +12,11 @@ namespace auspex::campaign {
 /// NICs. Without parts one source, of node_mtbf. Requires nodes > 0.
 [[nodiscard]] std::vector<FailureSource> failures_of(const models::Machine& machine, int nodes);
 
+/// Share of a job's starts that fail: 1 - e^(-n p) with p of each node, and at most so much, for a chance that was seen
+/// on hundreds of nodes says little of ten thousand.
+inline constexpr double kMostFailedStarts = 0.9;
+[[nodiscard]] double failed_start_share(const models::Machine& machine, int nodes);
+
 /// A checkpoint, and who writes it.
 struct CheckpointSize {
     double bytes = 0;          ///< weights and optimizer states, each once

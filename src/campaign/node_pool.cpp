@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "campaign/drawn_length.hpp"
+
 namespace auspex::campaign {
 
 NodePool::NodePool(const Nodes& nodes, Nanoseconds window, Rng rng)
@@ -34,7 +36,8 @@ void NodePool::take(int count, Nanoseconds now, Nanoseconds exposed) {
     }
     missing_ += count;
     for (int i = 0; i < count && nodes_.replenish_s > 0; ++i) {
-        returns_.push_back(now + to_nanoseconds(nodes_.replenish_s));
+        const Nanoseconds back = now + drawn_length(nodes_.replenish_s, nodes_.replenish_sigma, rng_);
+        returns_.insert(std::ranges::upper_bound(returns_, back), back);
     }
 }
 

@@ -37,13 +37,15 @@ struct Checkpoints {
     bool at_block_end = true;  ///< one more before the walltime or a maintenance ends the job
 };
 
-/// From a stop to the next step: swap of nodes (or a wait for them), restart, initialisation, load. An interruption
-/// meanwhile begins it anew.
+/// From a stop to the next step: swap of nodes (or a wait for them), environment, restart, initialisation, load. An
+/// interruption meanwhile begins it anew; what nodes have got by then they keep until they are given back.
 struct Recovery {
-    double swap_s = 0;               ///< a failed node against a spare one
-    double restart_s = 0;            ///< processes and environment, on nodes that are there
+    double swap_s = 0;               ///< a failed node against a spare one, which gets the environment, too
+    double environment_s = 0;        ///< programs to all nodes: once for nodes that the job gets together
+    double restart_s = 0;            ///< processes, on nodes that have the environment
     double initialise_s = 0;         ///< communicators, compilation
     double load_s = 0;               ///< the checkpoint
+    double failed_start_share = 0;   ///< of starts that come to the end of initialisation: they fail there
     double watchdog_s = 1800;        ///< a silent hang lasts so long
     double corruption_s = 86400;     ///< mean time (exponential) until wrong numbers are found
     bool software_requeues = false;  ///< in blocks: an interruption that takes no node ends the job, too
@@ -53,16 +55,18 @@ struct Recovery {
 
 struct Nodes {
     int count = 1;
-    std::optional<int> spares;  ///< held beside them; none: there is always another node at hand, which costs nothing
-    double replenish_s = 0;     ///< until a failed node is back, or another in its place; 0: not before the next block
-    double lemon_share = 0;     ///< of all nodes, those that fail more often
-    double lemon_factor = 1;    ///< how much more often
+    std::optional<int> spares;   ///< held beside them; none: there is always another node at hand, which costs nothing
+    double replenish_s = 0;      ///< until a failed node is back, or another in its place; 0: not before the next block
+    double replenish_sigma = 0;  ///< of its logarithm, `replenish_s` being the median; 0: always as long
+    double lemon_share = 0;      ///< of all nodes, those that fail more often
+    double lemon_factor = 1;     ///< how much more often
 };
 
 /// Jobs of a batch system, and the machine's maintenance. 0: none.
 struct Blocks {
     double walltime_s = 0;
     double queue_wait_s = 0;         ///< in front of every block but the first
+    double queue_wait_sigma = 0;     ///< of its logarithm, `queue_wait_s` being the median; 0: always as long
     double maintenance_every_s = 0;  ///< from one begin to the next
     double maintenance_s = 0;
     double first_maintenance_s = 0;  ///< begin of the first

@@ -22,6 +22,7 @@ constexpr std::array<Names, kSpentCount> kNames = {{
     {"start", "starts of blocks"},
     {"slow_nodes", "slow nodes"},
     {"maintenance", "maintenance"},
+    {"failed_start", "starts that failed"},
 }};
 
 }  // namespace

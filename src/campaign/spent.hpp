@@ -25,8 +25,9 @@ enum class Spent : std::uint8_t {
     kStart,           ///< all three of them at the begin of a block that no interruption caused
     kSlowNodes,       ///< what steps took longer on slow nodes
     kMaintenance,     ///< of the machine
+    kFailedStart,     ///< environment, restart and initialisation of starts that failed
 };
-inline constexpr std::size_t kSpentCount = 14;
+inline constexpr std::size_t kSpentCount = 15;
 
 /// "replay", "node_wait": keys of the JSON.
 [[nodiscard]] const char* key_of(Spent spent);

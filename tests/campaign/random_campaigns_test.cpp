@@ -51,9 +51,11 @@ Setting random_campaign(Rng& rng) {
                      .persistent_stall_s = maybe(rng, 0.01, 1),
                      .at_block_end = chance(rng, 0.5)};
     s.recovery = {.swap_s = maybe(rng, 1, 100),
+                  .environment_s = maybe(rng, 1, 300),
                   .restart_s = maybe(rng, 1, 100),
                   .initialise_s = maybe(rng, 1, 100),
                   .load_s = maybe(rng, 1, 100),
+                  .failed_start_share = maybe(rng, 0.01, 0.5),
                   .watchdog_s = between(rng, 10, 2'000),
                   .corruption_s = between(rng, 1, 2'000) * s.step_s,
                   .software_requeues = chance(rng, 0.5),
@@ -61,6 +63,7 @@ Setting random_campaign(Rng& rng) {
     s.nodes = {.count = 8 + static_cast<int>(rng.below(2'000)),
                .spares = {},
                .replenish_s = between(rng, 100, 100'000),
+               .replenish_sigma = maybe(rng, 0.1, 2),
                .lemon_share = maybe(rng, 0.01, 0.1),
                .lemon_factor = between(rng, 1, 30)};
     if (chance(rng, 0.5)) {
@@ -69,6 +72,7 @@ Setting random_campaign(Rng& rng) {
     if (chance(rng, 0.4)) {
         s.blocks.walltime_s = between(rng, 500, 5'000) * s.step_s + 1'000;
         s.blocks.queue_wait_s = between(rng, 10, 10'000);
+        s.blocks.queue_wait_sigma = maybe(rng, 0.1, 2);
     }
     if (chance(rng, 0.3)) {
         s.blocks.maintenance_every_s = 10'000 + between(rng, 1'000, 100'000) * s.step_s;

@@ -81,6 +81,9 @@ TEST_F(CampaignCli, on_top_of_a_prediction_step_failures_and_checkpoints_follow)
     const JsonValue root = document.root();
     EXPECT_EQ(number(root, "nodes"), 256);
     EXPECT_EQ(number(root, "spares"), 4);
+    EXPECT_NEAR(number(root.at("recovery"), "failed_start_share"), 1 - std::exp(-256 * 3.4e-4), 1e-9);
+    EXPECT_GT(number(root.at("recovery"), "environment_s"), 10 * number(root.at("recovery"), "swap_s"));
+    EXPECT_GT(number(root.at("badput"), "failed_start"), 0);
     EXPECT_EQ(number(root, "steps"), std::ceil(4e12 / number(root, "tokens_per_step")));
     EXPECT_NEAR(number(root.at("closed_forms"), "mtbf_s"), 14'780 * 3600.0 / 256, 0.01 * 14'780 * 3600.0 / 256);
     EXPECT_NEAR(number(root.at("checkpoint"), "bytes"), 7 * number(root.at("checkpoint"), "model_bytes"), 16);
@@ -144,6 +147,9 @@ TEST_F(CampaignCli, what_is_wrong_is_refused_by_its_flag) {
           {"campaign " + kJob + " --tokens 1T --spares 2 --without buffer", "--without: found buffer with --spares"},
           {"campaign " + kJob + " --tokens 1T --without buffer", "--without: found buffer without --walltime"},
           {all + " --queue-wait 6h", "--queue-wait: found without --walltime, --spares and --maintenance"},
+          {all + " --walltime 12h --queue-wait 6h:5h", "--queue-wait: found \"6h:5h\"; expected MEDIAN:P90"},
+          {all + " --replenish 1d:9000d", "--replenish: found \"1d:9000d\""},
+          {all + " --failed-starts 0.95", "--failed-starts: found \"0.95\""},
           {all + " --samples 0", "--samples: found \"0\""}}) {
         EXPECT_EQ(fault_of_refusal(arguments, {word}), "") << arguments;
     }

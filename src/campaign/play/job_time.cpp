@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "campaign/blocks.hpp"
+#include "campaign/drawn_length.hpp"
 
 namespace auspex::campaign {
 
@@ -49,8 +50,10 @@ void OneCampaign::end_block() {
 }
 
 void OneCampaign::next_block() {
-    wait_until(book_.now() + to_nanoseconds(set_.blocks.queue_wait_s), Spent::kQueue, Ledger::Nodes::kNone);
+    const Nanoseconds wait = drawn_length(set_.blocks.queue_wait_s, set_.blocks.queue_wait_sigma, queue_rng_);
+    wait_until(book_.now() + wait, Spent::kQueue, Ledger::Nodes::kNone);
     open_block();
+    has_environment_ = false;
     if (is_batch()) {
         pool_.renew();
     }

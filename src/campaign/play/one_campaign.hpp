@@ -2,6 +2,7 @@
 /// @file One campaign while it is played: what its job is at, and what it has.
 #include <cstdint>
 
+#include "base/rng.hpp"
 #include "campaign/failure_clocks.hpp"
 #include "campaign/kept_checkpoints.hpp"
 #include "campaign/ledger.hpp"
@@ -56,6 +57,10 @@ class OneCampaign {
 
     Stop bring_up();
     Stop start_processes();
+    /// Environment where nodes lack it, processes, communicators; booked as a failed start where it is to fail.
+    Stop initialise(bool fails);
+    /// Of a start: booked as such where no interruption caused it.
+    Stop go_on(double seconds, Spent spent);
 
     // --- Steps and checkpoints ---
 
@@ -89,6 +94,7 @@ class OneCampaign {
     NodePool pool_;
     KeptCheckpoints kept_;
     SlowSpells slow_;
+    Rng start_rng_, queue_rng_;
     std::int64_t events_ = 0;
     std::int64_t copied_ = 0;  ///< checkpoints whose stall is over, also those that were not written to the end
     Nanoseconds block_end_ = kNever;
@@ -96,6 +102,7 @@ class OneCampaign {
     bool is_up_ = true, is_over_ = false;
     bool is_planned_ = true;                    ///< the start that comes or goes on follows no interruption
     bool swaps_ = false, needs_queue_ = false;  ///< of the recovery that comes or goes on
+    bool has_environment_ = !set_.starts_cold;  ///< the nodes that the job holds
     Nanoseconds detection_ = 0, outage_ = 0, left_of_step_ = 0;
     Spent detected_as_ = Spent::kDetection;
     Nanoseconds corrupt_since_ = kNever, corruption_found_ = kNever;

@@ -4,11 +4,14 @@
 #include <cmath>
 #include <utility>
 
+#include "campaign/drawn_length.hpp"
+
 namespace auspex::campaign {
 namespace {
 
 /// Purposes of random streams beyond the sources' numbers.
-constexpr std::uint64_t kNodeStream = 1'000'000, kSlowStream = 1'000'001, kPaceStream = 1'000'002;
+constexpr std::uint64_t kNodeStream = 1'000'000, kSlowStream = 1'000'001, kPaceStream = 1'000'002,
+                        kStartStream = 1'000'003, kQueueStream = 1'000'004;
 /// A run is given up after so many events for each of its checkpoints, and for so many checkpoints more; or when it
 /// has taken so many times as long as its steps do, and so much longer.
 constexpr std::int64_t kEventsOfCheckpoint = 100, kMoreCheckpoints = 1'000;
@@ -25,8 +28,8 @@ Nanoseconds step_of(const Setting& setting, const SampleChoice& choice) {
 OneCampaign::OneCampaign(const Setting& setting, const SampleChoice& choice)
     : set_(setting),
       step_(step_of(setting, choice)),
-      start_(to_nanoseconds(setting.recovery.restart_s) + to_nanoseconds(setting.recovery.initialise_s) +
-             to_nanoseconds(setting.recovery.load_s)),
+      start_(to_nanoseconds(setting.recovery.environment_s) + to_nanoseconds(setting.recovery.restart_s) +
+             to_nanoseconds(setting.recovery.initialise_s) + to_nanoseconds(setting.recovery.load_s)),
       stall_(to_nanoseconds(setting.checkpoints.stall_s)),
       write_(to_nanoseconds(setting.checkpoints.write_s)),
       keeps_periods_(choice.keeps_periods),
@@ -36,6 +39,8 @@ OneCampaign::OneCampaign(const Setting& setting, const SampleChoice& choice)
       pool_(setting.nodes, to_nanoseconds(spare_window_s(setting)), stream_of(choice.seed, choice.index, kNodeStream)),
       kept_(setting.checkpoints.copies),
       slow_(setting.slow, stream_of(choice.seed, choice.index, kSlowStream)),
+      start_rng_(stream_of(choice.seed, choice.index, kStartStream)),
+      queue_rng_(stream_of(choice.seed, choice.index, kQueueStream)),
       is_up_(!setting.starts_cold) {
     clocks_.quicken(0, pool_.pace());
 }
@@ -66,7 +71,8 @@ Outcome OneCampaign::play() {
 }
 
 double spare_window_s(const Setting& setting) {
-    return setting.nodes.replenish_s > 0 ? setting.nodes.replenish_s : setting.blocks.walltime_s;
+    return setting.nodes.replenish_s > 0 ? mean_length_s(setting.nodes.replenish_s, setting.nodes.replenish_sigma)
+                                         : setting.blocks.walltime_s;
 }
 
 Outcome play_sample(const Setting& setting, const SampleChoice& choice) { return OneCampaign(setting, choice).play(); }

@@ -1,7 +1,6 @@
 /// @file From a stop to the next step.
 #include "campaign/play/one_campaign.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace auspex::campaign {
@@ -32,22 +31,47 @@ Stop OneCampaign::bring_up() {
 
 Stop OneCampaign::start_processes() {
     const Recovery& r = set_.recovery;
-    const std::pair<double, Spent> stages[] = {{swaps_ ? r.swap_s : 0, Spent::kSwap},
-                                               {r.restart_s, Spent::kRestart},
-                                               {r.initialise_s, Spent::kInitialisation},
-                                               {to_seconds(prepare_), Spent::kStart},
-                                               {r.load_s, Spent::kLoad}};
-    for (const auto& [seconds, spent] : stages) {
-        if (const Nanoseconds length = to_nanoseconds(seconds); length > 0) {
-            if (const Stop stop = spend(length, is_planned_ ? Spent::kStart : spent); stop != Stop::kNone) {
-                return stop;
-            }
+    if (const Stop stop = swaps_ ? go_on(r.swap_s, Spent::kSwap) : Stop::kNone; stop != Stop::kNone) {
+        return stop;
+    }
+    while (r.failed_start_share > 0 && start_rng_.uniform() < r.failed_start_share) {
+        if (const Stop stop = initialise(true); stop != Stop::kNone) {
+            return stop;
         }
-        prepare_ = spent == Spent::kStart ? 0 : prepare_;
+    }
+    if (const Stop stop = initialise(false); stop != Stop::kNone) {
+        return stop;
+    }
+    if (const Stop stop = go_on(to_seconds(prepare_), Spent::kStart); stop != Stop::kNone) {
+        return stop;
+    }
+    prepare_ = 0;
+    if (const Stop stop = go_on(r.load_s, Spent::kLoad); stop != Stop::kNone) {
+        return stop;
     }
     is_up_ = true;
     swaps_ = false;
     return Stop::kNone;
+}
+
+Stop OneCampaign::initialise(bool fails) {
+    const Recovery& r = set_.recovery;
+    const auto pass = [&](double seconds, Spent spent) { return go_on(seconds, fails ? Spent::kFailedStart : spent); };
+    if (const Stop stop = has_environment_ ? Stop::kNone : pass(r.environment_s, Spent::kRestart);
+        stop != Stop::kNone) {
+        return stop;
+    }
+    has_environment_ = true;
+    if (const Stop stop = pass(r.restart_s, Spent::kRestart); stop != Stop::kNone) {
+        return stop;
+    }
+    return pass(r.initialise_s, Spent::kInitialisation);
+}
+
+Stop OneCampaign::go_on(double seconds, Spent spent) {
+    const Nanoseconds length = to_nanoseconds(seconds);
+    return length == 0 ? Stop::kNone
+                       : spend(length, is_planned_ && spent != Spent::kFailedStart ? Spent::kStart : spent);
 }
 
 }  // namespace auspex::campaign

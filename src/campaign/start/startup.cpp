@@ -188,7 +188,7 @@ StartParts parts_of(const Start& start) {
         }
         return seconds;
     };
-    return {sum({StartPhase::kRestart, StartPhase::kEnvironment, StartPhase::kLibraries}),
+    return {sum({StartPhase::kEnvironment}), sum({StartPhase::kRestart, StartPhase::kLibraries}),
             sum({StartPhase::kInitialise, StartPhase::kDevices, StartPhase::kCommunicators, StartPhase::kCompile}),
             sum({StartPhase::kLoad})};
 }

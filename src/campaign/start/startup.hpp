@@ -60,8 +60,9 @@ struct Start {
 /// What all of them are between a stop and the next step of a running job, in the words of campaign::Recovery:
 /// without queue, index and first step.
 struct StartParts {
-    double restart_s = 0;     ///< environment and libraries, or kRestart
-    double initialise_s = 0;  ///< devices, communicators, compilation
+    double environment_s = 0;  ///< to all nodes: not again while the job keeps them
+    double restart_s = 0;      ///< libraries, or kRestart
+    double initialise_s = 0;   ///< devices, communicators, compilation
     double load_s = 0;
 };
 [[nodiscard]] StartParts parts_of(const Start& start);

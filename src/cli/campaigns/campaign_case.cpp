@@ -42,8 +42,8 @@ std::vector<double> read_trace(const std::string& file) {
 double least_block_s(const campaign::Setting& s) {
     const campaign::Recovery& r = s.recovery;
     const double persistent_s = s.checkpoints.persistent_every > 0 ? s.checkpoints.persistent_stall_s : 0;
-    return r.restart_s + r.initialise_s + s.prepare_s + r.load_s + s.step_s + s.checkpoints.stall_s + persistent_s +
-           s.checkpoints.write_s;
+    return r.environment_s + r.restart_s + r.initialise_s + s.prepare_s + r.load_s + s.step_s + s.checkpoints.stall_s +
+           persistent_s + s.checkpoints.write_s;
 }
 
 }  // namespace
@@ -224,10 +224,13 @@ void apply_campaign_flags(const CampaignFlags& flags, CampaignCase& to) {
         to.is_auto_spares = true;
     }
     s.nodes.replenish_s = flags.replenish_s;
+    s.nodes.replenish_sigma = flags.replenish_sigma;
+    s.recovery.failed_start_share = flags.failed_start_share.value_or(s.recovery.failed_start_share);
     s.nodes.lemon_share = flags.lemon_share;
     s.nodes.lemon_factor = flags.lemon_factor;
     s.blocks.walltime_s = flags.walltime_s;
     s.blocks.queue_wait_s = flags.queue_wait_s.value_or(0);
+    s.blocks.queue_wait_sigma = flags.queue_wait_sigma;
     s.blocks.maintenance_every_s = s.blocks.first_maintenance_s = flags.maintenance_every_s;
     s.blocks.maintenance_s = flags.maintenance_s;
     s.slow = {flags.slow_every_s, flags.slow_factor, flags.slow_s};

@@ -47,16 +47,26 @@ campaign::StartJob start_job(const CampaignFlags& flags, const models::Inputs& i
     return job;
 }
 
+/// What a spare node of a job is given.
+double environment_of_node_s(const models::Inputs& inputs, campaign::StartJob job) {
+    job.ranks = std::max(job.ranks / job.nodes, 1);
+    job.nodes = 1;
+    return parts_of(start_of(inputs.machine, inputs.stack, job)).environment_s;
+}
+
 /// What the restart is made of, as far as the machine's file and flags say.
-void set_recovery(const CampaignFlags& flags, const models::Reliability& of, const campaign::Start& start,
-                  campaign::Setting& setting) {
+void set_recovery(const CampaignFlags& flags, const models::Inputs& inputs, const campaign::StartJob& job,
+                  const campaign::Start& start, campaign::Setting& setting) {
     campaign::Recovery& to = setting.recovery;
+    const models::Reliability& of = inputs.machine.reliability;
     const campaign::StartParts parts = parts_of(start);
+    to.environment_s = flags.restart_s ? 0 : parts.environment_s;
     to.restart_s = flags.restart_s.value_or(parts.restart_s);
     to.initialise_s = flags.restart_s ? 0 : parts.initialise_s;
     to.load_s = flags.restart_s ? 0 : parts.load_s;
     setting.prepare_s = start.seconds_of(campaign::StartPhase::kIndex);
-    to.swap_s = flags.swap_s.value_or(of.swap_s);
+    to.swap_s = flags.swap_s.value_or(of.swap_s + (flags.restart_s ? 0 : environment_of_node_s(inputs, job)));
+    to.failed_start_share = campaign::failed_start_share(inputs.machine, job.nodes);
     to.watchdog_s = of.watchdog_s > 0 ? of.watchdog_s : to.watchdog_s;
     to.software_requeues = is_without(flags, "buffer");
 }
@@ -101,7 +111,7 @@ campaign::Setting setting_of(const CampaignFlags& flags, const models::Inputs& i
     if (!flags.restart_s || flags.builds_index) {
         notes.insert(notes.end(), start.notes.begin(), start.notes.end());
     }
-    set_recovery(flags, inputs.machine.reliability, start, s);
+    set_recovery(flags, inputs, job, start, s);
     set_failures(flags, inputs.machine, s);
     if (is_without(flags, "buffer") || (!flags.spares && (flags.walltime_s > 0 || flags.queue_wait_s))) {
         s.nodes.spares = 0;

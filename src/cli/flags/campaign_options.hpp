@@ -28,9 +28,11 @@ struct CampaignFlags {
     std::optional<double> silent_share, soft_share;
     std::optional<int> spares;
     bool auto_spares = false;  ///< as many as are needed: found by playing
-    double replenish_s = 0;
+    double replenish_s = 0, replenish_sigma = 0;
+    std::optional<double> failed_start_share;
     double walltime_s = 0;
     std::optional<double> queue_wait_s;
+    double queue_wait_sigma = 0;
     double maintenance_every_s = 0, maintenance_s = 0;
     double lemon_share = 0, lemon_factor = 1;
     double slow_every_s = 0, slow_factor = 1, slow_s = 0;

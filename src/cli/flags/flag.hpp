@@ -161,6 +161,7 @@ enum class Flag {
     kSilent,
     kSoft,
     kWatchdog,
+    kFailedStarts,
     kSwap,
     kSpares,
     kReplenish,

@@ -86,6 +86,7 @@ void check_finish_flags(const Options& options, const models::Machine& machine) 
                   {"--spares", flags.spares.has_value() || flags.auto_spares},
                   {"--replenish", flags.replenish_s > 0},
                   {"--swap", flags.swap_s.has_value()},
+                  {"--failed-starts", flags.failed_start_share.has_value()},
                   {"--walltime", flags.walltime_s > 0},
                   {"--queue-wait", flags.queue_wait_s.has_value()},
                   {"--maintenance", flags.maintenance_s > 0},

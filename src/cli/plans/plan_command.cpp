@@ -47,6 +47,7 @@ Command plan_command(void (*run)(const Options&)) {
          Flag::kWrite,
          Flag::kRestart,
          Flag::kSwap,
+         Flag::kFailedStarts,
          Flag::kSpares,
          Flag::kReplenish,
          Flag::kWalltime,

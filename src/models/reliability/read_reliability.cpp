@@ -70,8 +70,8 @@ Storage read_storage(const JsonValue& section, std::vector<Constant>& constants)
 }
 
 Reliability read_reliability(const JsonValue& section, std::vector<Constant>& constants) {
-    section.allow_only(
-        {"node_mtbf", "restart", "detection", "swap", "environment", "initialise", "watchdog", "components"});
+    section.allow_only({"node_mtbf", "restart", "detection", "swap", "environment", "initialise", "watchdog",
+                        "node_failed_start", "components"});
     Reader in(section, constants);
     Reliability reliability;
     reliability.node_mtbf_s = in.quantity("node_mtbf", Dimension::kSeconds, kMinMtbf, kMaxMtbf);
@@ -81,6 +81,7 @@ Reliability read_reliability(const JsonValue& section, std::vector<Constant>& co
     reliability.environment_s = in.time("environment");
     reliability.initialise_s = in.time("initialise");
     reliability.watchdog_s = in.time("watchdog");
+    reliability.node_failed_start = in.share("node_failed_start");
     if (const auto components = section.find("components")) {
         for (const std::string& name : components->keys()) {
             if (name == "comment" || name.starts_with("$")) {

@@ -34,6 +34,7 @@ struct Reliability {
     std::vector<FailingPart> parts;  ///< instead of node_mtbf_s, where there are any
     // Of a restart; 0: not known apart.
     double detection_s = 0, swap_s = 0, environment_s = 0, initialise_s = 0, watchdog_s = 0;
+    double node_failed_start = 0;  ///< share of starts that one node keeps from coming up
 };
 
 /// Each reads its section; docs/formats-machine-stack.md describes them. Constants join `constants` in the order of the

@@ -39,10 +39,12 @@ TextRows goodput_rows(const EnduranceReport& report) {
 }
 
 TextRows detail_rows(const EnduranceReport& report) {
-    TextRows rows{{"setting", "steps in runs", "all time", "kills predicted", "lost steps", "same kills", "predicted",
-                   "recovery of a kill", "same kills", "predicted", "step beside", "step in killed runs", "losses"}};
+    TextRows rows{{"setting", "steps in runs", "all time", "same kills", "predicted", "kills predicted", "lost steps",
+                   "same kills", "predicted", "recovery of a kill", "same kills", "predicted", "step beside",
+                   "step in killed runs", "losses"}};
     for (const EnduranceRow& row : report.rows) {
-        rows.push_back({setting_of(row), thousands(row.steps) + " in " + std::to_string(row.runs), duration(row.wall_s),
+        rows.push_back({setting_of(row), thousands(row.steps) + " in " + std::to_string(row.runs),
+                        duration(row.measured.wall_s), duration(row.replayed.wall_s), duration(row.predicted.wall_s),
                         fixed(row.predicted_kills, 1), thousands(row.measured.lost_steps),
                         thousands(row.replayed.lost_steps), thousands(row.predicted.lost_steps),
                         duration(row.measured.recovery_s), duration(row.replayed.recovery_s),
@@ -71,8 +73,10 @@ TextRows best_rows(const EnduranceReport& report) {
 }
 
 std::string goodput_words(const EnduranceReport& report) {
-    return "Goodput is steps times the time of a step that nothing happens to, over all time from a command's begin to "
-           "its end. Kills come at random (exponential times, seed " +
+    return "Goodput is steps times the time of one that nothing happens to, over all time from a command's begin to "
+           "its "
+           "end: measured, with the steps of the killed runs themselves; predicted, with those beside them. Kills come "
+           "at random (exponential times, seed " +
            std::to_string(report.seed) +
            ", a random rank, kill -9) as long as there is something to kill, in restarts, too. \"Same kills played\": "
            "a "
@@ -153,7 +157,8 @@ std::string render_html(const EnduranceReport& report) {
 
 std::string settings_csv(const EnduranceReport& report) {
     std::string out =
-        "every_steps,mtbf_s,runs,steps,kills,predicted_kills,wall_s,goodput,replayed_goodput,predicted_goodput,p10,p90,"
+        "every_steps,mtbf_s,runs,steps,kills,predicted_kills,wall_s,replayed_wall_s,predicted_wall_s,goodput,replayed_"
+        "goodput,predicted_goodput,p10,p90,"
         "closed_form_goodput,lost_steps,replayed_lost_steps,predicted_lost_steps,recovery_s,replayed_recovery_s,"
         "predicted_recovery_s,step_s,own_step_s,losses_equal\n";
     for (const EnduranceRow& row : report.rows) {
@@ -163,7 +168,9 @@ std::string settings_csv(const EnduranceReport& report) {
                                    double(row.steps),
                                    double(row.kills),
                                    row.predicted_kills,
-                                   row.wall_s,
+                                   row.measured.wall_s,
+                                   row.replayed.wall_s,
+                                   row.predicted.wall_s,
                                    row.measured.goodput,
                                    row.replayed.goodput,
                                    row.predicted.goodput,

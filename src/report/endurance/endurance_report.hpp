@@ -18,7 +18,9 @@ struct EndurancePiece {
 
 /// Of all runs of a setting.
 struct EnduranceNumbers {
-    double goodput = 0, lost_steps = 0;
+    double goodput = 0;  ///< steps x the time of one that nothing happens to, over all time
+    double wall_s = 0;   ///< all time, from commands' begins to their ends
+    double lost_steps = 0;
     double recovery_s = 0;  ///< from a kill to the next step, or the next kill, in the mean
 };
 
@@ -28,12 +30,12 @@ struct EnduranceRow {
     double mtbf_s = 0;
     int runs = 0, steps = 0;  ///< steps of all runs
     int kills = 0;
-    double predicted_kills = 0, wall_s = 0;
+    double predicted_kills = 0;
     EnduranceNumbers measured, predicted, replayed;
     double p10 = 0, p90 = 0;  ///< predicted, over campaigns as long as this one
     double closed_form = 0;
     double step_s = 0;          ///< of the runs before and behind, which nothing happened to
-    double own_step_s = 0;      ///< that the killed runs had: no prediction knows it
+    double own_step_s = 0;      ///< that the killed runs had, and their measured goodput is of
     bool losses_equal = false;  ///< to those of the run that nothing happened to, bit for bit
     std::string error;          ///< of a run that failed
 
@@ -70,6 +72,8 @@ struct EnduranceErrors {
     int inside = 0, all = 0;       ///< rows within kAllowedGoodput
 };
 [[nodiscard]] EnduranceErrors errors_of(const EnduranceReport& report, double (*prediction)(const EnduranceRow& row));
+/// The mean size of the errors of all time with the kills that came, over the time itself.
+[[nodiscard]] double mean_wall_error(const EnduranceReport& report);
 [[nodiscard]] double of_replay(const EnduranceRow& row);
 [[nodiscard]] double of_mean(const EnduranceRow& row);
 [[nodiscard]] double of_closed_form(const EnduranceRow& row);

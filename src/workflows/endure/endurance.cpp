@@ -32,7 +32,6 @@ struct Measured {
     double wall_s = 0, recovery_s = 0;  ///< recovery: sum over kills
     int kills = 0;
     std::int64_t lost_steps = 0;
-    std::vector<double> own_steps_s;  ///< of each run: a plain step in itself
     std::vector<std::vector<double>> losses;
     std::string error;
 };
@@ -110,7 +109,7 @@ class Endurance {
             watch_.line("FAILED: " + to.error);
             return;
         }
-        take(to, run, {steps, pieces_of(beside), {}});
+        take(to, run, {steps, pieces_of(beside), {}, plain_step_s(run.course)});
     }
 
     void take(Measured& to, const WatchedRun& run, EndureRun predicted) {
@@ -120,7 +119,6 @@ class Endurance {
         to.recovery_s += mean_recovery_s(run.course) * kills;
         to.kills += kills, kills_ += kills;
         to.lost_steps += run.course.lost_steps;
-        to.own_steps_s.push_back(plain_step_s(run.course));
         to.losses.push_back(run.result.losses());
         for (const Kill& kill : run.kills) {
             predicted.kills_s.push_back(kill.exposed_s);
@@ -131,12 +129,12 @@ class Endurance {
                     ": " + counted(predicted.steps, "step") + " in " + duration(wall_s) + " with " +
                     counted(kills, "kill") + "; beside it: step " + duration(pieces.step.mean_s) + ", checkpoint " +
                     duration(pieces.stall.mean_s) + ", kill to process " + duration(pieces.dead_s()) + ", to steps " +
-                    duration(pieces.rise_s()) + "; in it: step " + duration(to.own_steps_s.back()) + ", lost steps " +
+                    duration(pieces.rise_s()) + "; in it: step " + duration(predicted.own_step_s) + ", lost steps " +
                     thousands(static_cast<double>(run.course.lost_steps)));
         const std::span<const EndureRun> one(&predicted, 1);
         const Forecast again = replayed(to.setting, one);
-        watch_.line("  the same kills played: " + duration(work_s(one) / again.goodput) + " with " +
-                    counted(again.kills, "kill") + ", lost steps " + thousands(again.lost_steps));
+        watch_.line("  the same kills played: " + duration(again.all_s) + " with " + counted(again.kills, "kill") +
+                    ", lost steps " + thousands(again.lost_steps));
         to.runs.push_back(std::move(predicted));
     }
 
@@ -157,17 +155,17 @@ class Endurance {
         for (std::size_t run = 0; run < one.runs.size(); ++run) {
             row.steps += one.runs[run].steps;
             row.step_s += one.runs[run].pieces.step.mean_s / row.runs,
-                row.own_step_s += one.own_steps_s[run] / row.runs;
+                row.own_step_s += one.runs[run].own_step_s / row.runs;
             row.losses_equal = row.losses_equal && are_equal(one.losses[run], one.runs[run].steps);
         }
-        row.wall_s = one.wall_s, row.kills = one.kills;
-        row.measured = {work_s(one.runs) / one.wall_s, static_cast<double>(one.lost_steps),
+        row.kills = one.kills;
+        row.measured = {own_work_s(one.runs) / one.wall_s, one.wall_s, static_cast<double>(one.lost_steps),
                         one.kills > 0 ? one.recovery_s / one.kills : 0};
         const Forecast mean = forecast(one.setting, one.runs, kSamples, request_.seed);
         const Forecast again = replayed(one.setting, one.runs);
-        row.predicted = {mean.goodput, mean.lost_steps, mean.recovery_s};
+        row.predicted = {mean.goodput, mean.all_s, mean.lost_steps, mean.recovery_s};
         row.p10 = mean.p10, row.p90 = mean.p90, row.predicted_kills = mean.kills;
-        row.replayed = {again.goodput, again.lost_steps, again.recovery_s};
+        row.replayed = {again.goodput, again.all_s, again.lost_steps, again.recovery_s};
         row.closed_form = closed_form_goodput(one.setting, one.runs);
         return row;
     }

@@ -38,12 +38,15 @@ double warm_share(const Pieces& pieces) {
 }
 
 /// `elapsed_s`: from first steps to last checkpoints.
-double goodput_of(std::span<const EndureRun> runs, double elapsed_s) {
-    double edges_s = 0;
+double all_time_s(std::span<const EndureRun> runs, double elapsed_s) {
     for (const EndureRun& run : runs) {
-        edges_s += run.pieces.begin.mean_s + run.pieces.end.mean_s;
+        elapsed_s += run.pieces.begin.mean_s + run.pieces.end.mean_s;
     }
-    return work_s(runs) / (edges_s + elapsed_s);
+    return elapsed_s;
+}
+
+double goodput_of(std::span<const EndureRun> runs, double elapsed_s) {
+    return work_s(runs) / all_time_s(runs, elapsed_s);
 }
 
 }  // namespace
@@ -73,6 +76,14 @@ double work_s(std::span<const EndureRun> runs) {
     return sum;
 }
 
+double own_work_s(std::span<const EndureRun> runs) {
+    double sum = 0;
+    for (const EndureRun& run : runs) {
+        sum += run.steps * run.own_step_s;
+    }
+    return sum;
+}
+
 Forecast forecast(const EndureSetting& setting, std::span<const EndureRun> runs, int samples, std::uint64_t seed) {
     std::vector<campaign::Setting> played;
     for (const EndureRun& run : runs) {
@@ -90,11 +101,8 @@ Forecast forecast(const EndureSetting& setting, std::span<const EndureRun> runs,
         all.elapsed_s += one.elapsed_s, all.kills += one.kills;
         all.lost_steps += one.lost_steps, all.recovery_s += one.recovery_s;
     }
-    return {goodput_of(runs, all.elapsed_s / samples),
-            quantile(goodputs, 0.1),
-            quantile(goodputs, 0.9),
-            all.kills / samples,
-            all.lost_steps / samples,
+    return {goodput_of(runs, all.elapsed_s / samples),     quantile(goodputs, 0.1), quantile(goodputs, 0.9),
+            all_time_s(runs, all.elapsed_s / samples),     all.kills / samples,     all.lost_steps / samples,
             all.kills > 0 ? all.recovery_s / all.kills : 0};
 }
 
@@ -107,7 +115,13 @@ Forecast replayed(const EndureSetting& setting, std::span<const EndureRun> runs)
         all.add(play_sample(played, {}), warm_share(run.pieces));
     }
     const double goodput = goodput_of(runs, all.elapsed_s);
-    return {goodput, goodput, goodput, all.kills, all.lost_steps, all.kills > 0 ? all.recovery_s / all.kills : 0};
+    return {goodput,
+            goodput,
+            goodput,
+            all_time_s(runs, all.elapsed_s),
+            all.kills,
+            all.lost_steps,
+            all.kills > 0 ? all.recovery_s / all.kills : 0};
 }
 
 SegmentTimes segment_times(const Pieces& pieces, double mtbf_s, int steps) {

@@ -20,14 +20,18 @@ struct EndureRun {
     int steps = 0;
     Pieces pieces;
     std::vector<double> kills_s;  ///< exposure at each kill that came, and at the one that would have come next
+    double own_step_s = 0;        ///< a plain step in the run itself
 };
 
-/// Steps x their time, of all runs.
+/// Steps x their predicted time, of all runs.
 [[nodiscard]] double work_s(std::span<const EndureRun> runs);
+/// Steps x the time that they took in the runs themselves.
+[[nodiscard]] double own_work_s(std::span<const EndureRun> runs);
 
 /// Goodput is work_s() over all time, from the commands' begins to their ends.
 struct Forecast {
     double goodput = 0, p10 = 0, p90 = 0;  ///< all time in the mean; quantiles over samples of all runs
+    double all_s = 0;                      ///< all time of all runs, in the mean
     double kills = 0, lost_steps = 0;      ///< of all runs, in the mean
     double recovery_s = 0;                 ///< from a kill to the next step, or the next kill
 };

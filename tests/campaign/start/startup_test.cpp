@@ -81,7 +81,9 @@ TEST(Startup, phases_by_hand) {
     }
     EXPECT_DOUBLE_EQ(start.total_s(), sum);
     const StartParts parts = parts_of(start);
-    EXPECT_DOUBLE_EQ(parts.restart_s + parts.initialise_s, sum - 100 - 7 - start.seconds_of(StartPhase::kIndex));
+    EXPECT_EQ(parts.environment_s, start.seconds_of(StartPhase::kEnvironment));
+    EXPECT_DOUBLE_EQ(parts.environment_s + parts.restart_s + parts.initialise_s,
+                     sum - 100 - 7 - start.seconds_of(StartPhase::kIndex));
     job.stages_environment = false;
     job.indexes_in_parallel = false;
     const Start bare = start_of(machine, stack_of("torchtitan"), job);

@@ -112,6 +112,7 @@ TEST_F(StartupCli, what_is_wrong_is_refused_by_its_flag) {
           {aurora + " --nodes 4 --without luck",
            "--without: found \"luck\"; expected any of broadcast, staging, parallel-index"},
           {aurora + " --nodes 4 --queue-wait 12", "--queue-wait: found \"12\""},
+          {aurora + " --nodes 4 --queue-wait 1h:5h", "--queue-wait: found a median"},
           {aurora + " --nodes 4 --vary spares=1:4:3", "--vary: found \"spares=1:4:3\"; expected nodes=FROM:TO:N"},
           {aurora + " --nodes 4 --vary nodes=1:20000:3", "expected nodes from 1 to 10,624"},
           {aurora + " --nodes 4 --vary nodes=4:2:3", "--vary"},

@@ -45,6 +45,9 @@ void check_flags(const Options& options) {
                          "found neither --nodes nor --tiles; expected one of them, or --workload and --plan, whose dp "
                          "gives the size");
     }
+    if (options.campaign.queue_wait_sigma > 0) {
+        throw InputError("--queue-wait", "found a median and a 90 % quantile; expected one time");
+    }
     check_without(options.campaign, {"broadcast", "staging", "parallel-index"});
 }
 

@@ -39,6 +39,8 @@ FlagText campaign_flag_text(Flag flag) {
             return {"soft", "SHARE", "of interruptions that are NaN, found at the end of the step (default 0)"};
         case Flag::kWatchdog:
             return {"watchdog", "TIME", "a silent hang lasts so long (default 30 min); 0s: until the walltime"};
+        case Flag::kFailedStarts:
+            return {"failed-starts", "SHARE", "of starts that fail and begin anew, up to 0.9 (default 0)"};
         case Flag::kSwap:
             return {"swap", "TIME", "a failed machine against a spare one, before the restart (default 0 s)"};
         case Flag::kSpares:
@@ -46,11 +48,16 @@ FlagText campaign_flag_text(Flag flag) {
                     "machines held beside those of the job; auto: as many as are enough in 99 % of the times until one "
                     "is back; without it there is always another one, at no cost"};
         case Flag::kReplenish:
-            return {"replenish", "TIME",
-                    "until a failed machine is back, such as 1d; without it not before the next block"};
+            return {
+                "replenish", "TIME[:P90]",
+                "until a failed machine is back, such as 1d; 1d:5d: a median and what nine of ten stay under; without "
+                "it not before the next block"};
         case Flag::kWalltime:
             return {"walltime", "TIME", "length of a block in the batch system, such as 12h; without it none ends"};
-        case Flag::kQueueWait: return {"queue-wait", "TIME", "in the queue, before each block but the first"};
+        case Flag::kQueueWait:
+            return {"queue-wait", "TIME[:P90]",
+                    "in the queue, before each block but the first, such as 6h; 6h:20h: a median and what nine of ten "
+                    "stay under"};
         case Flag::kMaintenance:
             return {"maintenance", "EVERY:LENGTH", "of the machine, such as 7d:12h; the first after EVERY"};
         case Flag::kLemons:

@@ -2,6 +2,7 @@
 #include "cli/flags/campaign_flags.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 #include "base/error.hpp"
@@ -13,6 +14,7 @@ namespace auspex::cli {
 namespace {
 
 constexpr std::int64_t kMostSteps = 1'000'000'000;
+constexpr double kWidestSpread = 1'000;
 constexpr int kMostMachines = 10'000'000, kMostSamples = 1'000'000;
 
 double parse_time(const char* flag, const std::string& text, const char* example, bool may_be_zero = true) {
@@ -23,6 +25,29 @@ double parse_time(const char* flag, const std::string& text, const char* example
                                       " to 50 years, such as \"" + example + "\"");
     }
     return seconds;
+}
+
+/// A length, or the median and the standard deviation of the logarithm of lengths.
+struct Spread {
+    double median_s = 0, sigma = 0;
+};
+
+/// "TIME", or "TIME:P90", the latter of a log-normal.
+Spread parse_spread(const char* flag, const std::string& text, const char* example, bool may_be_zero) {
+    const std::size_t colon = text.find(':');
+    Spread spread{parse_time(flag, text.substr(0, colon), example, may_be_zero), 0};
+    if (colon == std::string::npos) {
+        return spread;
+    }
+    const double p90_s = parse_time(flag, text.substr(colon + 1), example, may_be_zero);
+    if (!(spread.median_s > 0 && p90_s > spread.median_s && p90_s <= kWidestSpread * spread.median_s)) {
+        throw InputError(std::string("--") + flag, "found \"" + text +
+                                                       "\"; expected MEDIAN:P90, the latter longer, and at most 1,000 "
+                                                       "times as long");
+    }
+    constexpr double kNormal90 = 1.2815515655446004;  // the standard normal's 90 % quantile
+    spread.sigma = std::log(p90_s / spread.median_s) / kNormal90;
+    return spread;
 }
 
 double parse_share(const char* flag, const std::string& text) {
@@ -161,9 +186,20 @@ void store_campaign_flag(Options& options, Flag flag, const std::string& text) {
         case Flag::kWatchdog: to.watchdog_s = time("30 min"); break;
         case Flag::kSwap: to.swap_s = time("1 min"); break;
         case Flag::kSpares: store_spares(to, text); break;
-        case Flag::kReplenish: to.replenish_s = time("1 d", false); break;
+        case Flag::kReplenish: {
+            const Spread spread = parse_spread("replenish", text, "1 d", false);
+            to.replenish_s = spread.median_s, to.replenish_sigma = spread.sigma;
+            break;
+        }
+        case Flag::kFailedStarts:
+            to.failed_start_share = parse_number("failed-starts", text, 0.0, 0.9, "a number from 0 to 0.9");
+            break;
         case Flag::kWalltime: to.walltime_s = time("12 h", false); break;
-        case Flag::kQueueWait: to.queue_wait_s = time("6 h"); break;
+        case Flag::kQueueWait: {
+            const Spread spread = parse_spread("queue-wait", text, "6 h", true);
+            to.queue_wait_s = spread.median_s, to.queue_wait_sigma = spread.sigma;
+            break;
+        }
         case Flag::kMaintenance: store_maintenance(to, text); break;
         case Flag::kLemons: store_lemons(to, text); break;
         case Flag::kSlowNodes: store_slow_nodes(to, text); break;

@@ -70,8 +70,9 @@ void write_checkpoint(JsonWriter& json, const CampaignAnswer& a) {
     }
     json.end_object().key("recovery").begin_object();
     const campaign::Recovery& r = a.setting.recovery;
-    json.member("swap_s", r.swap_s).member("restart_s", r.restart_s).member("initialise_s", r.initialise_s);
-    json.member("load_s", r.load_s).member("watchdog_s", r.watchdog_s).end_object();
+    json.member("swap_s", r.swap_s).member("environment_s", r.environment_s).member("restart_s", r.restart_s);
+    json.member("initialise_s", r.initialise_s).member("load_s", r.load_s).member("watchdog_s", r.watchdog_s);
+    json.member("failed_start_share", r.failed_start_share).end_object();
 }
 
 void write_worth(JsonWriter& json, const std::vector<report::FeatureWorth>& worth) {

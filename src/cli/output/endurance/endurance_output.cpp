@@ -29,23 +29,29 @@ std::string goodput_table(const report::EnduranceReport& report) {
 }
 
 std::string recovery_table(const report::EnduranceReport& report) {
-    std::string out = "\n" + right("every", 7) + right("kill each", 11) + right("lost steps", 12) +
+    std::string out = "\n" + right("every", 7) + right("kill each", 11) + right("all time", 10) +
+                      right("same kills", 12) + right("predicted", 11) + right("lost steps", 12) +
                       right("same kills", 12) + right("predicted", 11) + right("recovery", 11) +
                       right("same kills", 12) + right("predicted", 11) + right("step", 10) + right("its own", 10) +
                       "\n";
     for (const report::EnduranceRow& row : report.rows) {
         out += right(thousands(row.every), 7) + right(duration(row.mtbf_s), 11) +
-               right(thousands(row.measured.lost_steps), 12) + right(thousands(row.replayed.lost_steps), 12) +
-               right(thousands(row.predicted.lost_steps), 11) + right(duration(row.measured.recovery_s), 11) +
-               right(duration(row.replayed.recovery_s), 12) + right(duration(row.predicted.recovery_s), 11) +
-               right(duration(row.step_s), 10) + right(duration(row.own_step_s), 10) + "\n";
+               right(duration(row.measured.wall_s), 10) + right(duration(row.replayed.wall_s), 12) +
+               right(duration(row.predicted.wall_s), 11) + right(thousands(row.measured.lost_steps), 12) +
+               right(thousands(row.replayed.lost_steps), 12) + right(thousands(row.predicted.lost_steps), 11) +
+               right(duration(row.measured.recovery_s), 11) + right(duration(row.replayed.recovery_s), 12) +
+               right(duration(row.predicted.recovery_s), 11) + right(duration(row.step_s), 10) +
+               right(duration(row.own_step_s), 10) + "\n";
     }
     return out;
 }
 
 void write_numbers(JsonWriter& json, const char* key, const report::EnduranceNumbers& numbers) {
-    json.key(key).begin_object().member("goodput", numbers.goodput).member("lost_steps", numbers.lost_steps);
-    json.member("recovery_s", numbers.recovery_s).end_object();
+    json.key(key).begin_object().member("goodput", numbers.goodput);
+    json.member("wall_s", numbers.wall_s)
+        .member("lost_steps", numbers.lost_steps)
+        .member("recovery_s", numbers.recovery_s)
+        .end_object();
 }
 
 void write_settings(JsonWriter& json, const report::EnduranceReport& report) {
@@ -53,7 +59,7 @@ void write_settings(JsonWriter& json, const report::EnduranceReport& report) {
     for (const report::EnduranceRow& row : report.rows) {
         json.begin_object().member("every_steps", row.every).member("mtbf_s", row.mtbf_s);
         json.member("runs", row.runs).member("steps", row.steps).member("kills", row.kills);
-        json.member("predicted_kills", row.predicted_kills).member("wall_s", row.wall_s);
+        json.member("predicted_kills", row.predicted_kills);
         write_numbers(json, "measured", row.measured);
         write_numbers(json, "replayed", row.replayed);
         write_numbers(json, "predicted", row.predicted);

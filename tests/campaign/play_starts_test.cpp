@@ -100,7 +100,9 @@ TEST(PlayedStarts, queue_waits_are_log_normal) {
 /// By Little's law the nodes under way are as many, in the mean, for all lengths of repair of one mean; so are spares.
 TEST(PlayedStarts, spares_needed_follow_the_mean_repair) {
     Setting setting = poisson_campaign(1, 60, 1, 100, 1'000'000, 10);
-    setting.nodes = {.count = 1'024, .replenish_s = 43'200, .replenish_sigma = std::sqrt(2 * std::log(2.0))};
+    setting.nodes.count = 1'024;
+    setting.nodes.replenish_s = 43'200;
+    setting.nodes.replenish_sigma = std::sqrt(2 * std::log(2.0));
     setting.failures.front().mean_s = 86'400 / (1'024 * 0.0012);
     setting.failures.front().nodes = 1;
     EXPECT_DOUBLE_EQ(spare_window_s(setting), 86'400);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/json.hpp"
+#include "base/units.hpp"
 #include "cli_fixture.hpp"
 
 namespace auspex::cli {
@@ -203,6 +204,25 @@ TEST_F(EmitJob, a_queue_cuts_the_walltime) {
     expect(text_with(forced("31 min")), {"1 step fits into 31 min", "the run takes 3 jobs"});
     EXPECT_EQ(fault_of_refusal(job + forced("30 min"), {"--job", "a step of at most", "30 min", "walltime_limits"}),
               "");
+}
+
+// 100 steps, with what auspex startup says of 512 nodes of Aurora and of torchtitan, whose ranks look at every shard.
+TEST_F(EmitJob, a_long_start_lengthens_the_walltime) {
+    const std::string inputs = " --machine aurora --stack torchtitan --workload agpt-20b --plan agpt-20b --tiles 6144";
+    const Outcome emitted = run("emit --format torchtitan --job pbs --steps 100 --json" + inputs);
+    ASSERT_EQ(emitted.exit_code, 0) << emitted.error;
+    const std::string script = JsonDocument::parse(emitted.out, "out").root().at("text").as_string();
+    const Outcome start = run("startup --json" + inputs);
+    ASSERT_EQ(start.exit_code, 0) << start.error;
+    const JsonDocument startup = JsonDocument::parse(start.out, "out");
+    double total_s = startup.root().at("total_s").as_number(0, 1e6);
+    for (const JsonValue& phase : startup.root().at("phases").elements()) {
+        total_s -= phase.at("name").as_string() == "first_step" ? phase.at("seconds").as_number(0, 1e6) : 0;
+    }
+    EXPECT_GT(total_s, 30 * 60);
+    expect(script, {(format_quantity(total_s, Dimension::kSeconds) + " to begin (auspex startup) and ").c_str(),
+                    " to save at the end, predicted with stack torchtitan"});
+    EXPECT_EQ(script.find("30 min to begin"), std::string::npos);
 }
 
 TEST_F(EmitJob, what_cannot_be_is_said) {

@@ -21,9 +21,14 @@ constexpr double kDay = 86'400;
 
 bool ends(const OptimumPoint& point) { return std::isfinite(point.elapsed_s.p50); }
 
-/// "9 h less", "as much" of a time or a count.
-std::string change_words(double from, double to, const std::string& size) {
-    return std::abs(to - from) <= 1e-9 * std::abs(from) ? "as much" : size + (to < from ? " less" : " more");
+/// "9 h less (-7.1 %, 95 %: -9.0 to -5.2 %)", "as much" of a time or a count.
+std::string change_words(const campaign::Saving& of, const std::string& size) {
+    if (std::abs(of.value()) <= 1e-9 * std::abs(of.from)) {
+        return "as much";
+    }
+    const auto change = [&of](double saved) { return signed_percent(-saved / of.from); };
+    return size + (of.value() > 0 ? " less" : " more") + " (" + change(of.value()) +
+           ", 95 %: " + change(of.saved.high) + " to " + change(of.saved.low) + ")";
 }
 
 std::vector<std::string> texts_of(const std::vector<double>& ticks) {
@@ -61,22 +66,20 @@ std::string setting_words(const OptimumPoint& point) {
 }
 
 std::string optimum_sentence(const CampaignOptimum& optimum) {
-    const OptimumPoint &best = optimum.points[optimum.best], &given = optimum.given;
+    const OptimumPoint& best = optimum.points[optimum.best];
     if (!ends(best)) {
         return "None of the settings ends";
     }
     std::string out = setting_words(best) + ", a checkpoint every " + span_words(best.interval_s) + ": over after " +
                       span_words(best.elapsed_s.p50) + ", " + count_words(best.node_hours.p50) + " node hours";
-    if (!ends(given)) {
-        return out + "; as given it does not end";
+    if (!optimum.gain) {
+        return out + (ends(optimum.given) ? "; too few of its samples end to say what it gains"
+                                          : "; as given it does not end");
     }
-    const double time_s = std::abs(best.elapsed_s.p50 - given.elapsed_s.p50);
-    const double hours = std::abs(best.node_hours.p50 - given.node_hours.p50);
-    return out + "; against what was given: time " +
-           change_words(given.elapsed_s.p50, best.elapsed_s.p50, span_words(time_s)) + " (" +
-           signed_percent(best.elapsed_s.p50 / given.elapsed_s.p50 - 1) + "), node hours " +
-           change_words(given.node_hours.p50, best.node_hours.p50, count_words(hours)) + " (" +
-           signed_percent(best.node_hours.p50 / given.node_hours.p50 - 1) + ")";
+    const campaign::Saving &time = optimum.gain->elapsed_s, &hours = optimum.gain->node_hours;
+    return out + "; against what was given, on other samples: time " +
+           change_words(time, span_words(std::abs(time.value()))) + ", node hours " +
+           change_words(hours, count_words(std::abs(hours.value())));
 }
 
 std::string optimum_chart(const CampaignOptimum& optimum, double width) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "campaign/campaign.hpp"
+#include "campaign/optimum/gain.hpp"
 
 namespace auspex::report {
 
@@ -27,10 +28,11 @@ struct CampaignOptimum {
     std::size_t settings = 0;  ///< compared, with the one that was given
     std::size_t left_out = 0;  ///< that cannot be played, and why the first of them cannot
     std::string why_left_out;
-    std::int64_t played = 0;           ///< campaigns, those of the searches for intervals too
-    std::vector<OptimumPoint> points;  ///< of the last round, the soonest over first
-    std::size_t best = 0;              ///< of `points`
-    OptimumPoint given;                ///< as it was given, with its own interval
+    std::int64_t played = 0;             ///< campaigns, those of the searches for intervals too
+    std::vector<OptimumPoint> points;    ///< of the last round, the soonest over first
+    std::size_t best = 0;                ///< of `points`
+    OptimumPoint given;                  ///< as it was given, with its own interval
+    std::optional<campaign::Gain> gain;  ///< of the best over the given one; none where either does not end
 };
 
 /// Median finish against node-hours of the last round, with its front, as inline SVG. Requires a point that ends.

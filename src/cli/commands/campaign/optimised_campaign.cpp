@@ -177,15 +177,19 @@ report::CampaignOptimum optimised_campaign(const Options& options, const std::ve
     }
     launch::ProgressLine line("settings played");
     const bool is_finish = options.campaign.objective != "node-hours";
+    const campaign::Samples samples{options.campaign.samples, options.seed.value_or(1)};
     const campaign::Optimum found =
-        best_setting(settings, is_finish ? campaign::Objective::kFinish : campaign::Objective::kNodeHours,
-                     {options.campaign.samples, options.seed.value_or(1)}, !played.is_auto,
-                     [&line](std::size_t done, std::size_t of) { line.show(done, of); });
+        best_setting(settings, is_finish ? campaign::Objective::kFinish : campaign::Objective::kNodeHours, samples,
+                     !played.is_auto, [&line](std::size_t done, std::size_t of) { line.show(done, of); });
     to.objective = is_finish ? "finish-by" : "node-hours";
     to.settings = settings.size();
     to.played = found.played;
     to.given = point_of(played.setting, played.setting.checkpoints.every_steps, result);
     fill_points(to, settings, found);
+    campaign::Setting best = settings[found.finalists[found.best].index];
+    best.checkpoints.every_steps = found.finalists[found.best].every_steps;
+    to.gain = campaign::gain_of(played.setting, best, samples);
+    to.played += 2 * samples.count;
     return to;
 }
 

@@ -1,6 +1,7 @@
 /// @file auspex startup: from a job's submission to its first step.
 #include <algorithm>
 #include <iostream>
+#include <iterator>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
@@ -28,7 +29,8 @@ struct StartCase {
     models::Stack stack;
     models::Workload workload;  ///< where the job has one
     campaign::StartJob job;
-    int least_nodes = 1;  ///< that hold a replica
+    int least_nodes = 1;         ///< that hold a replica
+    bool may_broadcast = false;  ///< the model, as far as stack and plan go
 };
 
 void check_flags(const Options& options) {
@@ -73,7 +75,9 @@ void predict_job(const Options& options, StartCase& to) {
     to.workload = inputs.workload;
     to.job.nodes = p.nodes;
     to.job.ranks = p.tiles;
-    to.job.load = campaign::load_of(inputs, {p.nodes, p.tiles, p.dp}, !is_without(options.campaign, "broadcast"));
+    to.job.load = campaign::load_of(inputs, {p.nodes, p.tiles, p.dp}, true);
+    to.may_broadcast = to.job.load->is_broadcast;
+    to.job.load->is_broadcast = to.may_broadcast && !is_without(options.campaign, "broadcast");
     to.job.first_step_s = p.step_time_s;
     to.least_nodes = inputs.plan.optimizer == models::OptimizerSharding::kFsdp ? 1 : to.job.load->replica_nodes;
 }
@@ -178,6 +182,39 @@ std::vector<StartPoint> curve_of(const Options& options, const StartCase& one) {
     return curve;
 }
 
+/// Why a start takes as long with a feature as without it.
+std::string why_idle(const StartCase& one, const std::string& feature) {
+    const std::string says_not = "machine " + one.machine.name + " does not say ";
+    if (feature == "staging") {
+        return says_not + "how the environment comes to the nodes";
+    }
+    if (feature == "parallel-index") {
+        return one.job.index_sequences > 0 ? says_not + "what an index of data takes to build" : "no index is built";
+    }
+    return !one.job.load ? "nothing is loaded"
+           : one.job.load->replicas <= 1
+               ? "one replica reads the model"
+               : "stack " + one.stack.name + " does not broadcast it, or " + says_not + "what a load is made of";
+}
+
+/// Features that --without names, and that make no difference here.
+std::vector<std::string> idle_features(const Options& options, const StartCase& one) {
+    std::vector<std::string> notes;
+    const double total_s = start_of(one.machine, one.stack, one.job).total_s();
+    for (const std::string& feature : options.campaign.without) {
+        campaign::StartJob with = one.job;
+        with.stages_environment = with.stages_environment || feature == "staging";
+        with.indexes_in_parallel = with.indexes_in_parallel || feature == "parallel-index";
+        if (with.load && feature == "broadcast") {
+            with.load->is_broadcast = one.may_broadcast;
+        }
+        if (start_of(one.machine, one.stack, with).total_s() == total_s) {
+            notes.push_back("--without " + feature + " changes nothing: " + why_idle(one, feature));
+        }
+    }
+    return notes;
+}
+
 std::vector<std::string> notes_of(const StartCase& one, const campaign::Start& start,
                                   const std::vector<StartWithout>& without) {
     std::vector<std::string> notes = start.notes;
@@ -214,6 +251,7 @@ StartupAnswer answer_to(const Options& options, const StartCase& one) {
     answer.without = starts_without(one, one.job);
     answer.curve = curve_of(options, one);
     answer.notes = notes_of(one, answer.start, answer.without);
+    std::ranges::move(idle_features(options, one), std::back_inserter(answer.notes));
     return answer;
 }
 

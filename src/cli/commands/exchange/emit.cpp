@@ -9,6 +9,8 @@
 #include "base/json_writer.hpp"
 #include "base/output_file.hpp"
 #include "base/units.hpp"
+#include "campaign/machine_rates.hpp"
+#include "campaign/start/startup.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/flags/input_flags.hpp"
 #include "cli/flags/job_size.hpp"
@@ -24,7 +26,13 @@
 namespace auspex::cli {
 namespace {
 
-constexpr double kStart_s = 30 * 60;  ///< to begin, to save a checkpoint, and to spare
+constexpr double kLeastStart_s = 30 * 60;  ///< to begin, to save a checkpoint, and to spare
+
+/// What a job takes beside its steps.
+struct BesideSteps {
+    double seconds = kLeastStart_s;
+    std::string says = "30 min to begin and to end";
+};
 
 struct Emitted {
     models::Workload workload;
@@ -43,10 +51,27 @@ std::string job_name(const std::string& workload) {
     return name;
 }
 
-std::string walltime_text(int steps, double step_s) {
+/// A start as `auspex startup` has it and a checkpoint that the job waits for, where these are longer than the least.
+BesideSteps beside_steps(const models::Inputs& inputs, const campaign::JobSize& size) {
+    campaign::StartJob start;
+    start.nodes = size.nodes, start.ranks = size.ranks;
+    start.load = campaign::load_of(inputs, size, true);
+    const campaign::CheckpointBytes bytes = campaign::checkpoint_bytes(inputs);
+    const double begin_s = start_of(inputs.machine, inputs.stack, start).total_s();
+    const double end_s = campaign::checkpoint_times(inputs.machine, {bytes.all, bytes.model, size.nodes,
+                                                                     start.load->replica_nodes, true, false})
+                             .stall_s;
+    if (begin_s + end_s <= kLeastStart_s) {
+        return {};
+    }
+    return {begin_s + end_s, format_quantity(begin_s, Dimension::kSeconds) + " to begin (auspex startup) and " +
+                                 format_quantity(end_s, Dimension::kSeconds) + " to save at the end"};
+}
+
+std::string walltime_text(int steps, double step_s, const BesideSteps& beside) {
     std::ostringstream out;
     out << thousands(steps) << " steps of at most " << format_quantity(step_s, Dimension::kSeconds)
-        << " (the upper end of the 90 % interval predicted) and 30 min to begin and to end";
+        << " (the upper end of the 90 % interval predicted) and " << beside.says;
     return out.str();
 }
 
@@ -58,18 +83,19 @@ interop::Emission emission_of(const Options& options, const Emitted& emitted, in
 
 /// A walltime that the machine's queue does not take becomes the longest that it takes. Throws InputError where that
 /// holds no step.
-void cut_to_limit(interop::Job& job, int steps, double step_s, const std::string& machine_file) {
+void cut_to_limit(interop::Job& job, int steps, double step_s, const BesideSteps& beside,
+                  const std::string& machine_file) {
     const std::optional<models::WalltimeLimit> limit = models::walltime_limit(job.launch, job.nodes);
     if (!limit || job.walltime_s <= limit->walltime_s) {
         return;
     }
     const std::string longest =
         format_quantity(limit->walltime_s, Dimension::kSeconds) + ", the longest job of " + counted(job.nodes, "node");
-    const int steps_of_job = static_cast<int>((limit->walltime_s - kStart_s) / step_s);
+    const int steps_of_job = static_cast<int>((limit->walltime_s - beside.seconds) / step_s);
     if (steps_of_job < 1) {
-        throw InputError("--job", "found a step of at most " + format_quantity(step_s, Dimension::kSeconds) +
-                                      " and 30 min to begin and to end; expected that they fit into " + longest +
-                                      ", as " + machine_file + " says (launch.walltime_limits)");
+        throw InputError("--job", "found a step of at most " + format_quantity(step_s, Dimension::kSeconds) + " and " +
+                                      beside.says + "; expected that they fit into " + longest + ", as " +
+                                      machine_file + " says (launch.walltime_limits)");
     }
     const int jobs = (steps - 1) / steps_of_job + 1;
     job.walltime_s = limit->walltime_s;
@@ -185,9 +211,10 @@ Emitted emit_job(const Options& options) {
     job.ranks = tiles_of(emitted.plan), job.ranks_per_node = std::min(inputs.machine.node.tiles, job.ranks);
     job.nodes = (job.ranks + job.ranks_per_node - 1) / job.ranks_per_node;
     const double step_s = prediction.step_time_interval_s.high;
-    job.walltime_s = *options.train.steps * step_s + kStart_s;
-    job.walltime_says = walltime_text(*options.train.steps, step_s);
-    cut_to_limit(job, *options.train.steps, step_s, inputs.machine.file);
+    const BesideSteps beside = beside_steps(inputs, {prediction.nodes, prediction.tiles, prediction.dp});
+    job.walltime_s = *options.train.steps * step_s + beside.seconds;
+    job.walltime_says = walltime_text(*options.train.steps, step_s, beside);
+    cut_to_limit(job, *options.train.steps, step_s, beside, inputs.machine.file);
     job.repeat = "made by: " + options.command_line;
     emitted.notes = prediction.notes;
     add_job_notes(job, inputs.machine.node.tiles, emitted.notes);

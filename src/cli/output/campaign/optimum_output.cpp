@@ -26,14 +26,26 @@ void write_point(JsonWriter& json, const report::OptimumPoint& point) {
     json.end_object().member("goodput", point.goodput).end_object();
 }
 
-std::optional<double> difference(double from, double to) {
-    return std::isfinite(from) && std::isfinite(to) ? std::optional(from - to) : std::nullopt;
+void write_interval(JsonWriter& json, const char* name, const Interval& interval) {
+    json.key(name).begin_array().value(interval.low).value(interval.high).end_array();
+}
+
+void write_gain(JsonWriter& json, const std::optional<campaign::Gain>& gain) {
+    if (!gain) {
+        json.member_or_null("gain", std::optional<double>());
+        return;
+    }
+    json.key("gain").begin_object().member("finish_s", gain->elapsed_s.value());
+    write_interval(json, "finish_interval_s", gain->elapsed_s.saved);
+    json.member("node_hours", gain->node_hours.value());
+    write_interval(json, "node_hours_interval", gain->node_hours.saved);
+    json.end_object();
 }
 
 }  // namespace
 
 void write_optimum(JsonWriter& json, const report::CampaignOptimum& optimum) {
-    const report::OptimumPoint &best = optimum.points[optimum.best], &given = optimum.given;
+    const report::OptimumPoint& best = optimum.points[optimum.best];
     json.key("optimum").begin_object().member("objective", optimum.objective).key("varied").begin_array();
     for (const std::string& what : optimum.varied) {
         json.value(what);
@@ -41,10 +53,8 @@ void write_optimum(JsonWriter& json, const report::CampaignOptimum& optimum) {
     json.end_array().member("settings", optimum.settings).member("left_out", optimum.left_out);
     json.member("played", optimum.played).key("best");
     write_point(json, best);
-    json.key("gain").begin_object();
-    json.member_or_null("finish_s", difference(given.elapsed_s.p50, best.elapsed_s.p50));
-    json.member_or_null("node_hours", difference(given.node_hours.p50, best.node_hours.p50));
-    json.end_object().key("front").begin_array();
+    write_gain(json, optimum.gain);
+    json.key("front").begin_array();
     for (const report::OptimumPoint& point : optimum.points) {
         if (point.is_on_front) {
             write_point(json, point);

@@ -249,7 +249,8 @@ int virtual_stages_of(const PublishedRun& run, const RunNames::Framework& framew
     if (run.plan.virtual_stages > 0 || run.plan.pp == 1 || run.plan.schedule == "1f1b") {
         return std::max(1, run.plan.virtual_stages);
     }
-    int stages = std::max(has(run.plan.schedule, "int") ? 2 : 1, framework.most_virtual_stages);
+    const int wanted = std::max(has(run.plan.schedule, "int") ? 2 : 1, framework.most_virtual_stages);
+    int stages = std::min(wanted, std::max(1, run.model.layers / run.plan.pp));
     while (stages > 1 && equal_stages(run.model.layers, run.plan.pp * stages).empty()) {
         --stages;
     }

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <optional>
 #include <sstream>
-#include <utility>
 
 #include "base/json_writer.hpp"
 #include "campaign/finish/expected_finish.hpp"
@@ -14,18 +13,6 @@ namespace auspex::explore {
 namespace {
 
 std::optional<double> finite(double value) { return std::isfinite(value) ? std::optional(value) : std::nullopt; }
-
-/// "4T", as --tokens takes it, where that is short.
-std::string tokens_text(double tokens) {
-    constexpr std::size_t kShort = 6;
-    for (const auto& [suffix, scale] : {std::pair("T", 1e12), {"B", 1e9}, {"M", 1e6}, {"k", 1e3}}) {
-        const std::string number = json_number(tokens / scale);
-        if (tokens >= scale && number.size() <= kShort && std::stod(number) * scale == tokens) {
-            return number + suffix;
-        }
-    }
-    return json_number(tokens);
-}
 
 void write_texts(JsonWriter& json, const char* key, const std::vector<std::string>& texts) {
     json.key(key).begin_array();
@@ -72,7 +59,7 @@ std::string whole_run_json(const models::Inputs& inputs, const State& state, con
 }
 
 std::string campaign_command_of(const State& state) {
-    return command_of("campaign", state) + " --tokens " + tokens_text(state.tokens);
+    return command_of("campaign", state) + " --tokens " + campaign::tokens_text(state.tokens);
 }
 
 }  // namespace auspex::explore

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/number_text.hpp"
 #include "campaign/machine_rates.hpp"
 #include "campaign/start/startup.hpp"
@@ -81,13 +84,23 @@ MachineSetting machine_setting(const models::Inputs& inputs, const PredictedRunS
 }
 
 std::int64_t steps_of_tokens(double tokens, double tokens_per_step, const char* where) {
-    constexpr double kMostSteps = 1e9;
     const double steps = std::ceil(tokens / tokens_per_step);
     if (steps > kMostSteps) {
         throw InputError(
             where, "found " + short_count(tokens) + ", " + short_count(steps) + " steps; expected at most 1e9 of them");
     }
     return static_cast<std::int64_t>(steps);
+}
+
+std::string tokens_text(double tokens) {
+    constexpr std::size_t kShort = 6;
+    for (const auto& [suffix, scale] : {std::pair("T", 1e12), {"B", 1e9}, {"M", 1e6}, {"k", 1e3}}) {
+        const std::string number = json_number(tokens / scale);
+        if (tokens >= scale && number.size() <= kShort && std::stod(number) * scale == tokens) {
+            return number + suffix;
+        }
+    }
+    return json_number(tokens);
 }
 
 }  // namespace auspex::campaign

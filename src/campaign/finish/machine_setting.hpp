@@ -45,7 +45,11 @@ struct MachineSetting {
 [[nodiscard]] MachineSetting machine_setting(const models::Inputs& inputs, const PredictedRunSize& run,
                                              const Features& features);
 
-/// ceil(tokens / tokens of a step). Throws InputError that names `where` for more than 1e9 of them.
+/// A run has no more steps.
+inline constexpr double kMostSteps = 1e9;
+/// ceil(tokens / tokens of a step). Throws InputError that names `where` for more than kMostSteps.
 [[nodiscard]] std::int64_t steps_of_tokens(double tokens, double tokens_per_step, const char* where);
+/// "4T", as --tokens takes it, where that is short; else all digits.
+[[nodiscard]] std::string tokens_text(double tokens);
 
 }  // namespace auspex::campaign

@@ -74,9 +74,11 @@ class Sums {
             result_.sources[i].interruptions += static_cast<double>(one.interruptions[i]);
             result_.sources[i].lost_share += to_seconds(one.lost_to[i]);
         }
-        interruptions_.push_back(interruptions);
+        result_.samples_interruptions.push_back(interruptions);
+        std::array<double, kSpentCount>& shares = result_.samples_shares.emplace_back();
         for (std::size_t i = 0; i < kSpentCount; ++i) {
             result_.shares[i] += to_seconds(one.spent[i]);
+            shares[i] = to_seconds(one.spent[i]) / to_seconds(one.elapsed);
         }
         elapsed_s_ += to_seconds(one.elapsed);
         result_.checkpoints += static_cast<double>(one.checkpoints);
@@ -107,7 +109,7 @@ class Sums {
         result_.goodput = result_.shares[static_cast<std::size_t>(Spent::kWork)];
         result_.elapsed_s = quantiles_of(result_.samples_elapsed_s);
         result_.node_hours = quantiles_of(result_.samples_node_hours);
-        result_.interruptions = quantiles_of(interruptions_);
+        result_.interruptions = quantiles_of(result_.samples_interruptions);
         result_.elapsed_error_s = standard_error(result_.samples_elapsed_s);
         result_.spares_needed_p99 = quantile_of_counts(windows_, 0.99);
         return std::move(result_);
@@ -116,7 +118,6 @@ class Sums {
  private:
     const Setting& setting_;
     Result result_;
-    std::vector<double> interruptions_;
     std::vector<std::int64_t> windows_;  ///< by the nodes that failed in them
     double elapsed_s_ = 0;
 };

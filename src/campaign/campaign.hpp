@@ -38,7 +38,9 @@ struct Result {
     std::int64_t spares_needed_p99 = 0;  ///< of windows of spare_window_s: 99 % lost so many nodes or fewer
     double ends_corrupt = 0;     ///< share of samples that end with wrong numbers in the model that nobody has found
     double elapsed_error_s = 0;  ///< standard error of the mean
-    std::vector<double> samples_elapsed_s, samples_node_hours;  ///< by sample; infinite where given up
+    std::vector<double> samples_elapsed_s, samples_node_hours;    ///< by sample; infinite where given up
+    std::vector<double> samples_interruptions;                    ///< by sample
+    std::vector<std::array<double, kSpentCount>> samples_shares;  ///< by sample, of its own time; until given up
 };
 
 /// Plays all of them, on all cores. The result depends on setting, count and seed alone; more samples begin with the

@@ -64,7 +64,7 @@ Answer answer(Session& session, std::string_view request) {
     try {
         const JsonDocument document = JsonDocument::parse(request, "request");
         const JsonValue root = document.root();
-        root.allow_only({"ask", "machine", "stack", "workload", "plan", "tiles", "set", "page", "number"});
+        root.allow_only({"ask", "machine", "stack", "workload", "plan", "tiles", "set", "tokens", "page", "number"});
         const std::size_t ask = root.at("ask").as_one_of({"fields", "step", "curve"});
         state = read_state(root);
         return {200, answer_of(session, ask, root, state)};

@@ -18,7 +18,7 @@ std::string state_json(const State& state) {
         for (std::size_t role = 0; role < kRoles.size(); ++role) {
             json.member(kRoles.at(role), state.names.at(role));
         }
-        json.member("tiles", state.tiles).key("set").begin_array();
+        json.member("tiles", state.tiles).member("tokens", state.tokens).key("set").begin_array();
         for (const std::string& text : state.overrides) {
             json.value(text);
         }

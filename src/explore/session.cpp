@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kMostOverrides = 1000;
 constexpr std::size_t kMostPages = 64;
+constexpr double kMostTokens = 1e18;
 
 /// The file of a plan's routing, or nothing.
 std::optional<std::string> trace_of(const JsonDocument& plan) {
@@ -52,12 +53,17 @@ State read_state(const JsonValue& request) {
             set->fail("at most " + std::to_string(kMostOverrides) + " overrides");
         }
     }
+    if (const auto tokens = request.find("tokens")) {
+        state.tokens = tokens->as_number(0, kMostTokens);
+    }
     interop::require_roles(state.overrides, {kRoles.begin(), kRoles.end()});
     return state;
 }
 
-std::string command_of(const State& state) {
-    std::string command = "auspex predict";
+std::string command_of(const State& state) { return command_of("predict", state); }
+
+std::string command_of(const std::string& name, const State& state) {
+    std::string command = "auspex " + name;
     for (std::size_t role = 0; role < kRoles.size(); ++role) {
         command += std::string(" --") + kRoles.at(role) + " " + quoted_for_shell(state.names.at(role));
     }

@@ -29,12 +29,14 @@ struct State {
     std::array<std::string, kRoles.size()> names;  ///< of input files, in the order of kRoles
     int tiles = 0;                                 ///< 0: what the plan's dp gives
     std::vector<std::string> overrides;            ///< ROLE.PATH=VALUE
+    double tokens = 0;                             ///< of the whole run; 0: none is asked for
 };
-/// Strict: {"machine", "stack", "workload", "plan", "tiles", "set"}, of which `also` names what else may be there.
-/// Throws InputError.
+/// Strict: {"machine", "stack", "workload", "plan", "tiles", "set", "tokens"}, of which `also` names what else may be
+/// there. Throws InputError.
 [[nodiscard]] State read_state(const JsonValue& request);
-/// The command that predicts the same.
+/// The command that predicts the same, or another one over the same inputs.
 [[nodiscard]] std::string command_of(const State& state);
+[[nodiscard]] std::string command_of(const std::string& name, const State& state);
 
 /// Files are read once, and of the inputs only that is loaded again whose name or overrides are others. Its functions
 /// may be called from several threads at once.

@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "base/json_writer.hpp"
 #include "base/number_text.hpp"
+#include "explore/whole_run.hpp"
 #include "report/parts/loss_words.hpp"
 #include "report/timeline/timeline_data.hpp"
 #include "schedule/bindings/bindings.hpp"
@@ -86,6 +87,7 @@ std::string step_answer(Session& session, const State& state) {
     const report::TimelineData timeline = report::timeline_data("Timeline of the step, a band for each pipeline stage",
                                                                 {{"", &*result.timeline}}, kTimelineBytes);
     return "{\"command\":" + json_quote(command_of(state)) + ",\"step\":" + step_json(result.prediction) +
+           ",\"run\":" + whole_run_json(inputs, state, result.prediction) +
            ",\"merged_below_s\":" + json_number(to_seconds(timeline.merged_below)) + ",\"timeline\":" + timeline.json +
            "}";
 }

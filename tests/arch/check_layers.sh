@@ -30,7 +30,7 @@ BEGIN {
     may["compare/evaluate"] = "base models schedule"
     may["compare/kineto"] = "base models schedule sim/network sim/engine sim/predict"
     may["report"] = "base models campaign schedule sim/network sim/orders sim/predict sim/search compare/fit compare/evaluate compare/kineto"
-    may["explore"] = "base models interop schedule sim/network sim/predict report"
+    may["explore"] = "base models campaign interop schedule sim/network sim/predict report"
     may["launch"] = "base models interop schedule exec"
     may["workflows"] = "base models campaign interop schedule sim/network sim/graph sim/predict exec microbench compare/fit compare/evaluate compare/kineto report launch"
     may["cli"] = may["workflows"] " sim/orders sim/search explore workflows"

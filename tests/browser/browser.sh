@@ -90,7 +90,9 @@ make_pages() {
     {
         "$1" plan $small 24 --global-batch 96 --out "$scratch/plan" &&
             "$1" memory $job 384 --out "$scratch/memory" &&
-            "$1" predict $job 3072 --out "$scratch/predict" &&
+            "$1" plan --machine frontier --stack auspex --workload mula-7b-a1b --tiles 32,64,128 --global-batch 128 \
+                --where 'pp=1,tp=1,micro_batch_size<=1' --tokens 10B --samples 40 --objective finish-by --out "$scratch/sizes" &&
+            "$1" predict $job 3072 --tokens 4T --out "$scratch/predict" &&
             "$1" campaign $job 3072 --tokens 1T --walltime 24h --queue-wait 12h --spares 4 --samples 200 --vary interval=2min:2h:6 \
                 --out "$scratch/campaign" &&
             "$1" scale $job 384,768,1536 --out "$scratch/scale" &&

@@ -31,6 +31,8 @@ def shown(page):
         losses: Object.fromEntries([...document.querySelectorAll("#losses li")].map(row => [row.dataset.name, Number(row.dataset.value)])),
         memory: Object.fromEntries([...document.querySelectorAll("#memory li")].map(row => [row.dataset.name, Number(row.dataset.value)])),
         curve: JSON.parse(document.getElementById("curve").dataset.points),
+        run: JSON.parse(document.getElementById("run-found").dataset.run || "null"),
+        run_cards: [...document.querySelectorAll("#run-cards .card b")].map(card => card.textContent),
         timeline: Number(document.getElementById("timeline").dataset.to),
         pixels: [...document.querySelector("#timeline canvas").getContext("2d").getImageData(0, 0, 600, 200).data].reduce((a, b, i) => (a * 31 + b) % 1000003, 7),
     })""")
@@ -121,6 +123,36 @@ def check_plan(page):
     compare(page, "1536 tiles")
 
 
+def check_run(page):
+    """The whole run follows its tokens, and the command that plays it is over as soon, within what chance and the step's interval do."""
+    def put_tokens(text):
+        page.ask("""(text => {
+            const tokens = document.getElementById("job-tokens");
+            tokens.value = text;
+            tokens.dispatchEvent(new Event("input", {bubbles: true}));
+        })""" + f"({json.dumps(text)})")
+    before = shown(page)
+    check(before["run"]["tokens"] == 1e12, f"the page begins with 1 T tokens: {before['run']}")
+    put_tokens("500B")
+    page.wait_for("JSON.parse(document.getElementById('run-found').dataset.run).tokens === 5e11")
+    settled(page)
+    after = shown(page)
+    check(abs(after["run"]["finish_s"] / before["run"]["finish_s"] - 0.5) < 0.01, "half the tokens take half the time")
+    check(after["run_cards"] != before["run_cards"], f"cards follow: {after['run_cards']}")
+    line = after["run"]["command"].replace("auspex ", f"'{auspex}' ", 1) + " --no-sensitivity --samples 300 --json"
+    played = json.loads(subprocess.run(line, shell=True, check=True, capture_output=True, text=True).stdout)
+    check(abs(after["run"]["finish_s"] / played["finish_by"]["mean"] - 1) < 0.02, f"{after['run']}, played {played['finish_by']}")
+    check(after["run"]["steps"] == played["steps"], "as many steps")
+    put_tokens("much")
+    page.wait_for("document.getElementById('job-tokens-fault').textContent")
+    put_tokens("")
+    page.wait_for("document.getElementById('run-found').hidden")
+    settled(page)
+    put_tokens("1T")
+    page.wait_for("!document.getElementById('run-found').hidden && !document.getElementById('job-tokens-fault').textContent")
+    settled(page)
+
+
 def check_other_machine(page):
     page.ask("""(() => {
         const select = document.getElementById("job-machine");
@@ -151,6 +183,7 @@ with Chromium() as page:
     page.ask("document.querySelectorAll('details').forEach(one => { one.open = true; })")
     check_access(page, "1,280 pixels")
     check_fault(page)
+    check_run(page)
     check_plan(page)
     check_other_machine(page)
     page.send("Emulation.setDeviceMetricsOverride", width=480, height=900, deviceScaleFactor=1, mobile=True)

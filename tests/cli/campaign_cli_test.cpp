@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/csv.hpp"
 #include "base/json.hpp"
 #include "cli_fixture.hpp"
 
@@ -108,11 +109,54 @@ TEST_F(CampaignCli, several_campaigns_differ_in_one_number_and_the_page_shows_th
     EXPECT_GT(number(points[2], "goodput"), number(points.back(), "goodput"));
     EXPECT_NE(testing_cli::text_of(page + "/index.html").find("Node hours by interval"), std::string::npos);
     EXPECT_NE(testing_cli::text_of(page + "/campaign.json").find("\"finish_by\""), std::string::npos);
-    EXPECT_TRUE(testing_cli::text_of(page + "/samples.csv").starts_with("sample,elapsed_s,node_hours\n"));
+    EXPECT_TRUE(testing_cli::text_of(page + "/samples.csv").starts_with("sample,finish_days,node_hours,"));
     for (const char* wrong : {"interval", "luck=1:2:3", "interval=1h:2min:5", "spares=0:4", "nodes=1:4:3",
                               "walltime=-6h:24h:4", "interval=0s:2h:3"}) {
         EXPECT_EQ(fault_of_refusal("campaign " + kBare + " --vary " + wrong, {"--vary"}), "") << wrong;
     }
+}
+
+// Means of the columns are the answer's own: every share over time is one over samples, weighted by their lengths.
+TEST_F(CampaignCli, csv_has_a_row_for_every_sample) {
+    const std::string file = folder_ + "samples.csv";
+    const JsonDocument document = json(kBare + " --samples 40 --csv '" + file + "'");
+    std::vector<std::string> columns;
+    std::vector<std::vector<double>> rows;
+    const std::string text = testing_cli::text_of(file);
+    for (const CsvLine& line : csv_lines(text, "samples")) {
+        const std::vector<std::string> cells = csv_fields(line.text, line.place);
+        if (columns.empty()) {
+            columns = cells;
+            continue;
+        }
+        ASSERT_EQ(cells.size(), columns.size());
+        rows.emplace_back();
+        for (const std::string& cell : cells) {
+            rows.back().push_back(std::stod(cell));
+        }
+    }
+    ASSERT_EQ(rows.size(), 40U);
+    const JsonValue root = document.root();
+    double days = 0, node_hours = 0, interruptions = 0;
+    std::vector<double> spent(columns.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        EXPECT_EQ(rows[i][0], static_cast<double>(i));
+        days += rows[i][1], node_hours += rows[i][2], interruptions += rows[i][4];
+        double shares = rows[i][3];
+        for (std::size_t column = 5; column < columns.size(); ++column) {
+            shares += rows[i][column];
+            spent[column] += rows[i][column] * rows[i][1];
+        }
+        EXPECT_NEAR(shares, 1, 1e-9);
+    }
+    EXPECT_NEAR(days / 40 * 86'400, number(root.at("finish_by"), "mean"), 1e-3);
+    EXPECT_NEAR(node_hours / 40, number(root.at("node_hours"), "mean"), 1e-3);
+    EXPECT_NEAR(interruptions / 40, number(root.at("interruptions"), "mean"), 1e-9);
+    for (std::size_t column = 5; column < columns.size(); ++column) {
+        EXPECT_NEAR(spent[column] / days, number(root.at("badput"), columns[column].c_str()), 1e-9) << columns[column];
+    }
+    EXPECT_EQ(columns.size(), 5 + root.at("badput").keys().size());
+    EXPECT_EQ(fault_of_refusal("campaign " + kBare + " --csv /nowhere/samples.csv", {"--csv", "found no folder"}), "");
 }
 
 TEST_F(CampaignCli, what_is_wrong_is_refused_by_its_flag) {

@@ -20,6 +20,7 @@ TEST_F(ExploreCli, says_its_address_and_ends_well_when_it_is_asked_to) {
 TEST_F(ExploreCli, refuses_what_a_page_could_not_begin_with) {
     EXPECT_EQ(fault_of_refusal("explore --machine nowhere", {"--machine nowhere", "aurora"}), "");
     EXPECT_EQ(fault_of_refusal("explore --set machine.tile.gemm_ceiling=7", {"found 7", "from 0.01 to 1"}), "");
+    EXPECT_EQ(fault_of_refusal("explore --tokens many", {"--tokens", "many", "100B"}), "");
     EXPECT_EQ(fault_of_refusal("explore --port 65536", {"--port", "from 0 to 65535"}), "");
 }
 

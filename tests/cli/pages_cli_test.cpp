@@ -43,6 +43,34 @@ TEST_F(PagesCli, predict_writes_a_page_whose_headline_has_the_numbers_of_its_jso
     EXPECT_EQ(until(found.out), until(alone.out));
 }
 
+// The command of the page's section on the whole run plays it: its mean is the closed form's within 2 %.
+TEST_F(PagesCli, predict_with_tokens_has_the_whole_run_and_the_campaign_that_plays_it) {
+    ASSERT_EQ(
+        run("predict" + kJob + "--tokens 100B --set 'machine.reliability.node_mtbf=2000 h' --out " + folder_ + "run")
+            .exit_code,
+        0);
+    const std::string page = text_of(folder_ + "run/index.html");
+    const std::size_t section = page.find("<h2 id=\"run\">");
+    ASSERT_NE(section, std::string::npos);
+    const std::string begin =
+        "<pre>auspex campaign --machine aurora --stack optimus --workload mula-220b-a10b --plan "
+        "mula-220b-a10b --tiles 384 --tokens 100B --set ";
+    const std::size_t command = page.find(begin, section);
+    ASSERT_NE(command, std::string::npos) << page.substr(section, 3000);
+    const Outcome played =
+        run("campaign" + kJob + "--tokens 100B --set 'machine.reliability.node_mtbf=2000 h' --samples 400 --json");
+    ASSERT_EQ(played.exit_code, 0) << played.error;
+    const JsonDocument json = JsonDocument::parse(played.out, "campaign");
+    const double mean_d = json.root().at("finish_by").at("mean").as_number(0, kAny) / 86'400;
+    const std::string over = "With them the run is over after ";
+    const double said_d = std::stod(page.substr(page.find(over, section) + over.size()));
+    EXPECT_NEAR(said_d, mean_d, 0.02 * mean_d);
+    EXPECT_NE(page.find(" d in the mean", section), std::string::npos);
+    // Without tokens, and of more steps than a campaign may have, there is none.
+    ASSERT_EQ(run("predict" + kJob + "--tokens 1e18 --out " + folder_ + "none").exit_code, 0);
+    EXPECT_EQ(text_of(folder_ + "none/index.html").find("<h2 id=\"run\">"), std::string::npos);
+}
+
 TEST_F(PagesCli, ablate_shows_published_speed_ups_of_the_same_job_only) {
     const std::string job =
         "ablate --machine aurora --stack optimus --workload mula-20b-a2b --plan mula-20b-a2b --tiles ";

@@ -3,10 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "base/json.hpp"
 #include "base/units.hpp"
+#include "campaign/campaign.hpp"
+#include "campaign/finish/expected_finish.hpp"
+#include "campaign/finish/machine_setting.hpp"
 #include "explore/slider_range.hpp"
 #include "explore_fixture.hpp"
 #include "sim/predict/predict.hpp"
@@ -67,6 +71,48 @@ TEST(Answer, has_the_command_that_predicts_the_same) {
     EXPECT_EQ(found.root().at("command").as_string(),
               "auspex predict --machine aurora --stack optimus --workload mula-7b-a1b --plan mula-7b-a1b --tiles 48 "
               "--set 'machine.tile.gemm_bf16=250 TF/s' --set 'plan.overlap=[]'");
+}
+
+// The closed form of the same prediction; every slider moves it, tokens stretch it.
+TEST(Answer, has_the_whole_run_in_closed_form) {
+    Session session(library_of_the_repository());
+    const auto run_of = [&](const std::string& tokens, const std::vector<std::string>& overrides) {
+        const JsonDocument found = answered(
+            session, request_of("step", "mula-220b-a10b", 12288, "\"tokens\":" + tokens + "," + set_of(overrides)));
+        return JsonDocument::parse(found.root().at("run").dump(), "run");
+    };
+    const predict::Prediction p = predicted("mula-220b-a10b", 12288, {});
+    const JsonDocument run = run_of("4e12", {});
+    const auto steps = static_cast<std::int64_t>(std::ceil(4e12 / p.tokens_per_step));
+    EXPECT_EQ(number_of(run.root(), "steps"), static_cast<double>(steps));
+    const models::Inputs inputs =
+        session.inputs({{"aurora", "optimus", "mula-220b-a10b", "mula-220b-a10b"}, 12288, {}});
+    campaign::Setting setting =
+        campaign::machine_setting(inputs, {p.nodes, p.tiles, p.dp, p.step_time_s, {1, 1}, steps, 0}, {}).setting;
+    setting.checkpoints.every_steps = closed_form_steps(setting);
+    const campaign::ExpectedFinish finish = expected_finish(setting);
+    EXPECT_EQ(number_of(run.root(), "finish_s"), finish.elapsed_s);
+    EXPECT_EQ(number_of(run.root(), "node_hours"), finish.node_hours);
+    EXPECT_EQ(number_of(run.root(), "goodput"), finish.goodput);
+    EXPECT_EQ(number_of(run.root(), "interruptions"), finish.interruptions);
+    EXPECT_EQ(number_of(run.root(), "checkpoint_every_steps"), static_cast<double>(setting.checkpoints.every_steps));
+    EXPECT_NEAR(finish.elapsed_s, play_campaign(setting, {200, 1}).elapsed_s.mean, 0.01 * finish.elapsed_s);
+    EXPECT_EQ(run.root().at("command").as_string(),
+              "auspex campaign --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b "
+              "--tiles 12288 --tokens 4T");
+    EXPECT_NEAR(number_of(run_of("8e12", {}).root(), "finish_s"), 2 * finish.elapsed_s, 0.01 * finish.elapsed_s);
+    EXPECT_GT(number_of(run_of("4e12", {"machine.tile.gemm_bf16=150 TF/s"}).root(), "finish_s"), finish.elapsed_s);
+    EXPECT_LT(number_of(run_of("4e12", {"machine.storage.checkpoint_write=5 TB/s"}).root(), "finish_s"),
+              finish.elapsed_s);
+}
+
+TEST(Answer, has_no_whole_run_where_there_is_none) {
+    Session session(library_of_the_repository());
+    EXPECT_EQ(answered(session, request_of("step", "mula-7b-a1b", 48)).root().at("run").dump(), "null");
+    const JsonDocument doomed =
+        answered(session, request_of("step", "mula-220b-a10b", 12288,
+                                     "\"tokens\":1e12," + set_of({"machine.storage.checkpoint_write=1 MB/s"})));
+    EXPECT_EQ(doomed.root().at("run").at("finish_s").dump(), "null");  // no checkpoint is ever written
 }
 
 // A curve's point is the weak scaling of auspex scale: the same plan with dp = tiles / (pp ep etp).
@@ -173,6 +219,8 @@ TEST(Answer, refuses_a_bad_value_at_its_field) {
     EXPECT_EQ(field_of("plan.pp=8", 100), "tiles");
     EXPECT_EQ(field_of("plan.micro_batches=1000000"), "plan.micro_batches");
     EXPECT_EQ(refused(session, request_of("step", "mula-220b-a10b", -1)).second, "tiles");
+    EXPECT_EQ(refused(session, request_of("step", "mula-7b-a1b", 48, "\"tokens\":-1")).second, "tokens");
+    EXPECT_EQ(refused(session, request_of("step", "mula-7b-a1b", 48, "\"tokens\":1e18")).second, "tokens");
 }
 
 TEST(Answer, refuses_what_is_no_request) {

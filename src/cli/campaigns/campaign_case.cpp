@@ -10,6 +10,7 @@
 #include "base/number_text.hpp"
 #include "base/units.hpp"
 #include "campaign/agreement.hpp"
+#include "campaign/finish/expected_finish.hpp"
 #include "campaign/quantities.hpp"
 
 namespace auspex::cli {
@@ -65,7 +66,7 @@ void check_failures(const CampaignFlags& flags, const campaign::Setting& s) {
     if (!std::isfinite(run.mtbf_s) || !s.recovery.is_interruptible) {
         return;
     }
-    const std::int64_t every = flags.checkpoint_every ? s.checkpoints.every_steps : closed_form_steps(s);
+    const std::int64_t every = flags.checkpoint_every ? s.checkpoints.every_steps : campaign::closed_form_steps(s);
     const double failures = run_time_s(run, s.steps, std::max<std::int64_t>(every, 1), s.step_s) / run.mtbf_s;
     if (!(failures <= kMostFailures)) {
         throw InputError(flags.mtbf_s > 0 ? "--mtbf" : "auspex campaign",
@@ -158,14 +159,6 @@ std::int64_t steps_between(double steps, const campaign::Setting& setting) {
     return static_cast<std::int64_t>(std::clamp(std::round(steps), 1.0, static_cast<double>(setting.steps)));
 }
 
-std::int64_t closed_form_steps(const campaign::Setting& setting) {
-    const campaign::PoissonRun run = campaign::poisson_run_of(setting);
-    if (!std::isfinite(run.mtbf_s)) {
-        return setting.steps;
-    }
-    return steps_between(std::max(exact_interval_s(run), setting.checkpoints.write_s) / setting.step_s, setting);
-}
-
 std::optional<campaign::BestInterval> settle_interval(CampaignCase& of, std::uint64_t seed) {
     campaign::Setting& s = of.setting;
     const bool has_trace = std::ranges::any_of(
@@ -188,7 +181,7 @@ void settle_spares(CampaignCase& of, const campaign::Samples& samples) {
     }
     campaign::Setting trial = of.setting;
     if (of.is_auto) {
-        trial.checkpoints.every_steps = closed_form_steps(trial);
+        trial.checkpoints.every_steps = campaign::closed_form_steps(trial);
     }
     const std::int64_t needed = campaign::play_campaign(trial, samples).spares_needed_p99;
     const std::int64_t most = of.most_nodes > 0 ? of.most_nodes - trial.nodes.count : needed;

@@ -35,8 +35,6 @@ struct CampaignCase {
 /// interval. The setting has its step, failures, recovery and checkpoints already. Throws InputError as above.
 void apply_campaign_flags(const CampaignFlags& flags, CampaignCase& to);
 
-/// The interval of the closed form, in steps: a first guess, without playing. All steps where nothing fails.
-[[nodiscard]] std::int64_t closed_form_steps(const campaign::Setting& setting);
 /// Finds the best interval, and takes it where is_auto; none without failures, where one checkpoint at the end is
 /// taken. Throws InputError for is_auto with a trace of failures.
 std::optional<campaign::BestInterval> settle_interval(CampaignCase& of, std::uint64_t seed);

@@ -1,7 +1,12 @@
 /// @file From a predicted step to what its page shows.
 #include "cli/output/prediction_page.hpp"
 
+#include <optional>
+#include <utility>
+
 #include "base/number_text.hpp"
+#include "base/shell_word.hpp"
+#include "campaign/finish/machine_setting.hpp"
 #include "cli/flags/input_flags.hpp"
 
 namespace auspex::cli {
@@ -18,6 +23,46 @@ std::vector<std::string> layout_lines(const models::Plan& plan, const predict::P
                 counted(p.global_batch, "sequence"),
             std::string("optimizer ") + to_string(plan.optimizer) + ", token dispatch " + to_string(plan.dispatch) +
                 ", expert kernels " + to_string(plan.expert_kernels)};
+}
+
+std::string campaign_command(const Options& options, const predict::Prediction& p) {
+    std::string command = "auspex campaign";
+    for (const auto& [flag, value] : {std::pair("--machine", options.machine),
+                                      {"--stack", options.stack},
+                                      {"--workload", options.workload},
+                                      {"--plan", options.plan},
+                                      {"--tiles", std::to_string(p.tiles)},
+                                      {"--tokens", campaign::tokens_text(options.tokens)}}) {
+        command += std::string(" ") + flag + " " + quoted_for_shell(value);
+    }
+    command += options.global_batch > 0 ? " --global-batch " + std::to_string(options.global_batch) : "";
+    for (const std::string& text : options.overrides) {
+        command += " --set " + quoted_for_shell(text);
+    }
+    return command;
+}
+
+/// None on CPU cores, and none of more steps than a campaign may have.
+std::optional<report::WholeRun> whole_run_of(const models::Inputs& inputs, const Options& options,
+                                             const predict::Prediction& p) {
+    const double steps = options.tokens / p.tokens_per_step;
+    if (options.tokens <= 0 || p.lens == predict::Lens::kCpu || steps > campaign::kMostSteps) {
+        return std::nullopt;
+    }
+    const Interval with_spread = p.published_spread ? p.step_time_interval_with_spread_s : p.step_time_interval_s;
+    campaign::MachineSetting made = campaign::machine_setting(
+        inputs,
+        {p.nodes, p.tiles, p.dp, p.step_time_s, p.has_interval ? with_spread : Interval{p.step_time_s, p.step_time_s},
+         campaign::steps_of_tokens(options.tokens, p.tokens_per_step, "--tokens"), 0},
+        {});
+    report::WholeRun run;
+    run.tokens = options.tokens;
+    run.setting = std::move(made.setting);
+    run.setting.checkpoints.every_steps = closed_form_steps(run.setting);
+    run.finish = expected_finish(run.setting);
+    run.command = campaign_command(options, p);
+    run.notes = std::move(made.notes);
+    return run;
 }
 
 }  // namespace
@@ -40,6 +85,7 @@ report::PredictionPage prediction_page_of(const models::Inputs& inputs, const Op
     page.overrides = overrides_in_words(options);
     page.layout_lines = layout_lines(inputs.plan, result.prediction);
     page.constants = constants_of(inputs);
+    page.run = whole_run_of(inputs, options, result.prediction);
     page.prediction = std::move(result.prediction);
     page.timeline = std::move(result.timeline);
     return page;

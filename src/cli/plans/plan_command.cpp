@@ -73,7 +73,7 @@ Command plan_command(void (*run)(const Options&)) {
           "only plans that auspex emit writes for this framework: megatron-lm, optimus, torchtitan or deepspeed"},
          {Flag::kOut,
           "NAME.json: write the best one there, as a plan file; a folder: index.html, plans.json, best.json, "
-          "memory.svg"}},
+          "memory.svg; of several sizes, with --objective finish-by: index.html, sizes.json, best.json, finish.svg"}},
         Flag::kAgainst};
 }
 

@@ -50,9 +50,10 @@ EMSCRIPTEN_KEEPALIVE const char* auspex_answer(const char* request) {
     return auspex::explore::kept(std::to_string(found.status) + found.body);
 }
 
-/// The page that begins as `auspex explore` does, for 12,288 tiles. `engine` is the text of its scripts that answer.
+/// The page that begins as `auspex explore` does, for 12,288 tiles and 1 T tokens. `engine` is the text of its scripts
+/// that answer.
 EMSCRIPTEN_KEEPALIVE const char* auspex_page(const char* engine) {
-    const auspex::explore::State start{{"aurora", "optimus", "mula-220b-a10b", "mula-220b-a10b"}, 12288, {}};
+    const auspex::explore::State start{{"aurora", "optimus", "mula-220b-a10b", "mula-220b-a10b"}, 12288, {}, 1e12};
     return auspex::explore::kept(auspex::explore::explore_page(start, engine));
 }
 }

@@ -7,7 +7,7 @@ const ROLES = ["machine", "stack", "workload", "plan"];
 const CURVE_WAITS = 150;  // milliseconds that a curve may be put off while a slider moves
 
 const start = JSON.parse(byId("start").textContent);
-const state = Object.fromEntries([...ROLES, "tiles"].map(key => [key, start[key]]));
+const state = Object.fromEntries([...ROLES, "tiles", "tokens"].map(key => [key, start[key]]));
 const overrides = new Map(start.set.map(text => [text.slice(0, text.indexOf("=")), text.slice(text.indexOf("=") + 1)]));
 const places = {constants: byId("constant-fields"), plan: byId("plan-fields")};
 const page = Math.random().toString(36).slice(2);
@@ -155,6 +155,14 @@ function makeJob(names) {
         changed(event);
     });
     row("tiles", tiles, "tiles (0: what the plan's dp gives)");
+    const tokens = Object.assign(document.createElement("input"), {type: "text", value: auspexExplore.tokensText(state.tokens)});
+    tokens.addEventListener("input", event => {
+        const wanted = tokens.value.trim() ? auspexExplore.tokensOf(tokens.value) : 0;
+        if (!(wanted >= 0)) return jobFields.get("tokens").complain("a number, such as 4T or 300B; empty: no whole run");
+        state.tokens = wanted;
+        changed(event);
+    });
+    row("tokens", tokens, "tokens of the whole run");
 }
 
 const filter = () => auspexExplore.filterFields(fields, places, byId("find").value, byId("only-set").checked);
@@ -167,15 +175,18 @@ byId("reset").addEventListener("click", event => {
     changed(event);
 });
 byId("controls").addEventListener("submit", event => event.preventDefault());
-byId("copy").addEventListener("click", async () => {
-    const text = byId("command-line").textContent;
-    try {
-        await navigator.clipboard.writeText(text);
-        byId("copied").textContent = "copied";
-    } catch {
-        getSelection().selectAllChildren(byId("command-line"));
-        byId("copied").textContent = "selected: copy it with the keyboard";
-    }
-});
+function copies(button, line, said) {
+    byId(button).addEventListener("click", async () => {
+        try {
+            await navigator.clipboard.writeText(byId(line).textContent);
+            byId(said).textContent = "copied";
+        } catch {
+            getSelection().selectAllChildren(byId(line));
+            byId(said).textContent = "selected: copy it with the keyboard";
+        }
+    });
+}
+copies("copy", "command-line", "copied");
+copies("run-copy", "run-line", "run-copied");
 loadFields().then(() => changed(null));
 })();

@@ -188,5 +188,17 @@ auspexExplore.filterFields = (fields, places, find, onlySet) => {
         if (wanted || onlySet) group.open = !group.hidden;
     }
 };
+const COUNTS = [["T", 1e12], ["B", 1e9], ["M", 1e6], ["k", 1e3], ["", 1]];
+/* "4T", as --tokens takes it; empty for none. */
+auspexExplore.tokensText = tokens => {
+    if (!(tokens > 0)) return "";
+    const [name, scale] = COUNTS.find(([, size]) => tokens >= size && Number((tokens / size).toPrecision(6)) * size === tokens) || COUNTS[4];
+    return tokens / scale + name;
+};
+/* NaN where it is no count. */
+auspexExplore.tokensOf = text => {
+    const found = /^\s*([0-9.]+(?:[eE][+-]?[0-9]+)?)\s*([TBMk]?)\s*$/.exec(text);
+    return found ? Number(found[1]) * COUNTS.find(([name]) => name === found[2])[1] : NaN;
+};
 auspexExplore.make = make;
 })();

@@ -14,6 +14,7 @@ const scaled = (value, units) => {
 };
 const seconds = value => value === 0 ? "0 s" : scaled(value, [["s", 1], ["ms", 1e-3], ["us", 1e-6], ["ns", 1e-9]]);
 const bytes = value => scaled(value, [["TB", 1e12], ["GB", 1e9], ["MB", 1e6], ["KB", 1e3], ["B", 1]]);
+const span = value => value >= 86400 ? digits(value / 86400) + " d" : value >= 3600 ? digits(value / 3600) + " h" : value >= 60 ? digits(value / 60) + " min" : seconds(value);
 const percent = value => (100 * value).toFixed(1) + " %";
 const count = value => scaled(value, [["G", 1e9], ["M", 1e6], ["k", 1e3], ["", 1]]).trim();
 
@@ -28,7 +29,37 @@ function showCards(step) {
         [step.global_batch.toLocaleString("en-US"), "sequences a step, " + count(step.tokens_per_step) + " tokens"],
         ["pp " + step.pp + ", ep " + step.ep + ", dp " + step.dp, "tp " + step.tp + ", etp " + step.etp + ", cp " + step.cp],
     ];
-    const box = byId("cards");
+    fillCards(byId("cards"), cards);
+}
+/* The whole run, where there is one: by closed form. */
+function showRun(run, state) {
+    byId("run-found").hidden = !run;
+    if (!run) {
+        byId("run-says").textContent = state.tokens > 0 ? "No whole runs are played on a computer whose ranks share its cores."
+            : "Say above how many tokens the run has, such as 4T.";
+        return;
+    }
+    const ends = run.finish_s !== null;
+    byId("run-says").textContent = auspexExplore.tokensText(run.tokens) + " tokens are " + run.steps.toLocaleString("en-US") + " steps, " + span(run.steps_alone_s) +
+        " without failures, checkpoints and starts. " + (ends ? "With them the run is over after " + span(run.finish_s) + " in the mean."
+            : "With them the run gets nowhere: failures come sooner than a checkpoint.");
+    fillCards(byId("run-cards"), [
+        [ends ? span(run.finish_s) : "never", "until it is over, in the mean", !ends],
+        [ends ? digits(run.node_hours) : "no end", "node-hours"],
+        [percent(run.goodput), "goodput: steps that are not done again"],
+        [span(run.checkpoint_interval_s), "between checkpoints, every " + run.checkpoint_every_steps.toLocaleString("en-US") + " steps; each stalls for " +
+            seconds(run.checkpoint_stall_s)],
+        [run.interruptions === null ? "no end" : digits(run.interruptions), "failures expected" + (run.mtbf_s === null ? "" : ", one every " + span(run.mtbf_s))],
+    ]);
+    byId("run-left-out").textContent = run.left_out.length ? "It leaves out: " + run.left_out.join("; ") + "." : "";
+    byId("run-line").textContent = run.command;
+    const notes = byId("run-notes");
+    notes.textContent = "";
+    for (const note of run.notes) make("li", notes, {textContent: note});
+    notes.parentNode.hidden = !run.notes.length;
+    byId("run-found").dataset.run = JSON.stringify(run);
+}
+function fillCards(box, cards) {
     while (box.children.length < cards.length) {
         const card = make("div", box, {className: "card"});
         make("b", card), make("span", card);
@@ -92,6 +123,7 @@ auspexExplore.showStep = (found, state) => {
     notes.textContent = "";
     for (const note of step.notes) make("li", notes, {textContent: note});
     byId("command-line").textContent = found.command;
+    showRun(found.run, state);
 };
 
 const SVG = "http://www.w3.org/2000/svg", BOX = {left: 58, top: 14, bottom: 252, height: 300};

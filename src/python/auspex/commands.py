@@ -454,6 +454,7 @@ def campaign(
     optimise: str | None = None,
     objective: str | None = None,
     out: Path_ | None = None,
+    csv: Path_ | None = None,
 ) -> Campaign:
     """Play whole training runs, from failure to failure. Times are texts, "8.2s", or seconds."""
     return Campaign._of(answer_to("campaign", _with_times(locals())))

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/json.hpp"
 #include "base/units.hpp"
 #include "campaign/player.hpp"
 #include "report/parts/page.hpp"
@@ -153,12 +154,25 @@ std::string render_campaign_html(const CampaignPage& page) {
     return html_page(first_screen(page, source), sections);
 }
 
-std::string render_samples_csv(const CampaignPage& page) {
-    std::string out = "sample,elapsed_s,node_hours\n";
-    for (std::size_t i = 0; i < page.result.samples_elapsed_s.size(); ++i) {
-        const bool is_over = std::isfinite(page.result.samples_elapsed_s[i]);
-        out += std::to_string(i) + "," + (is_over ? fixed(page.result.samples_elapsed_s[i], 3) : "") + "," +
-               (is_over ? fixed(page.result.samples_node_hours[i], 3) : "") + "\n";
+std::string render_samples_csv(const campaign::Result& result) {
+    constexpr double kDay = 86'400;
+    std::string out = "sample,finish_days,node_hours,goodput,interruptions";
+    for (std::size_t i = 1; i < campaign::kSpentCount; ++i) {
+        out += std::string(",") + key_of(static_cast<campaign::Spent>(i));
+    }
+    out += "\n";
+    for (std::size_t i = 0; i < result.samples_elapsed_s.size(); ++i) {
+        const bool is_over = std::isfinite(result.samples_elapsed_s[i]);
+        const auto if_over = [&](double value) { return is_over ? json_number(value) : std::string(); };
+        out += std::to_string(i) + "," + if_over(result.samples_elapsed_s[i] / kDay) + "," +
+               if_over(result.samples_node_hours[i]);
+        const auto& shares = result.samples_shares[i];
+        out += "," + json_number(shares[static_cast<std::size_t>(campaign::Spent::kWork)]) + "," +
+               json_number(result.samples_interruptions[i]);
+        for (std::size_t spent = 1; spent < campaign::kSpentCount; ++spent) {
+            out += "," + json_number(shares[spent]);
+        }
+        out += "\n";
     }
     return out;
 }

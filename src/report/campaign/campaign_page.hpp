@@ -62,7 +62,8 @@ struct CampaignPage {
 [[nodiscard]] std::string campaign_curve_chart(const CampaignCurve& curve, double width);
 
 [[nodiscard]] std::string render_campaign_html(const CampaignPage& page);
-/// A row a sample: sample, elapsed_s, node_hours; empty cells where it was given up.
-[[nodiscard]] std::string render_samples_csv(const CampaignPage& page);
+/// A row a sample: sample, finish_days, node_hours (both empty where it was given up), goodput and interruptions, then
+/// each badput by its key, shares of the sample's own time.
+[[nodiscard]] std::string render_samples_csv(const campaign::Result& result);
 
 }  // namespace auspex::report

@@ -119,6 +119,7 @@ std::string render_prediction_html(const PredictionPage& page) {
         top_constants_table(p, "at " + counted(p.tiles, process_of(p))) + all_constants_table(page.constants);
     return html_page(first_screen(page), {{"losses", "Where the time goes", waterfall_table(p) + losses_table(p)},
                                           {"advice", "What would help", advice_section(page.advice)},
+                                          {"run", "The whole run", page.run ? whole_run_section(*page.run) : ""},
                                           {"timeline", "The step over time", timeline_section(page)},
                                           {"operations", "Operations", operations_table(p, process_of(p))},
                                           {"memory", "Memory", memory_section(page)},

@@ -7,6 +7,7 @@
 #include "base/constant.hpp"
 #include "report/parts/input_file.hpp"
 #include "report/prediction/advice_table.hpp"
+#include "report/prediction/whole_run.hpp"
 #include "schedule/timeline.hpp"
 #include "sim/predict/prediction.hpp"
 
@@ -21,6 +22,7 @@ struct PredictionPage {
     std::vector<Constant> constants;        ///< all of machine and stack
     predict::Prediction prediction;
     AdviceRows advice;                           ///< what would help; may be empty
+    std::optional<WholeRun> run;                 ///< of --tokens
     std::optional<schedule::Timeline> timeline;  ///< of every operation; none of the unfolded lens
 };
 

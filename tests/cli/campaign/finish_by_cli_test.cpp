@@ -43,6 +43,28 @@ TEST_F(FinishByCli, fewer_nodes_with_a_longer_step_are_over_first_where_nodes_fa
     EXPECT_EQ(found.root().at("front_tiles").elements().size(), 1U);
 }
 
+TEST_F(FinishByCli, several_sizes_have_a_page) {
+    const std::string folder = folder_ + "sizes";
+    const JsonDocument found = json(kSizes + "--objective finish-by --out '" + folder + "'");
+    const std::string page = testing_cli::text_of(folder + "/index.html");
+    for (const char* part : {"Over first of 2 sizes", "The sizes", "What a finish costs, by size", "finish-by"}) {
+        EXPECT_NE(page.find(part), std::string::npos) << part;
+    }
+    EXPECT_EQ(JsonDocument::load(folder + "/sizes.json").root().dump(), found.root().dump());
+    EXPECT_NE(testing_cli::text_of(folder + "/finish.svg").find("<svg xmlns"), std::string::npos);
+    const std::string picked = std::to_string(static_cast<int>(number(found.root(), "picked_tiles")));
+    EXPECT_NE(page.find("<b>" + picked + "</b>"), std::string::npos) << picked;
+    // The plan of the size that is over first, as auspex predict takes it.
+    const JsonDocument step = json("predict --machine frontier --stack auspex --workload mula-7b-a1b --plan '" +
+                                   folder + "/best.json' --no-sensitivity --tiles " + picked);
+    for (const JsonValue& size : found.root().at("sizes").elements()) {
+        if (number(size, "tiles") == number(found.root(), "picked_tiles")) {
+            EXPECT_EQ(number(step.root(), "step_time_s"), number(size, "step_time_s"));
+        }
+    }
+    EXPECT_EQ(fault_of_refusal(kSizes + "--out '" + folder + "'", {"--out", "finish-by alone", "NAME.json"}), "");
+}
+
 TEST_F(FinishByCli, layouts_are_in_the_order_of_their_finish_and_others_are_bounded) {
     const std::string plan_file = folder_ + "best.json";
     const JsonDocument found = json(kSearch + "--objective finish-by --replenish 1d --spares auto --out " + plan_file);

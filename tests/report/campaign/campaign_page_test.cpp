@@ -69,9 +69,15 @@ TEST(CampaignPage, has_all_pictures_and_loads_nothing) {
 
 TEST(CampaignPage, samples_are_a_row_each) {
     const CampaignPage page = page_of(9'000);
-    const std::string csv = render_samples_csv(page);
-    EXPECT_TRUE(csv.starts_with("sample,elapsed_s,node_hours\n0,"));
+    const std::string csv = render_samples_csv(page.result);
+    EXPECT_TRUE(
+        csv.starts_with("sample,finish_days,node_hours,goodput,interruptions,replay,checkpoint,detection,hang,"
+                        "queue,node_wait,swap,restart,initialisation,load,start,slow_nodes,maintenance,"
+                        "failed_start\n0,"));
     EXPECT_EQ(std::ranges::count(csv, '\n'), 101);
+    // Of a run that gets nowhere finish and node-hours are empty, and the rest is until it was given up.
+    const std::string doomed = render_samples_csv(page_of(50).result);
+    EXPECT_NE(doomed.find("\n0,,,"), std::string::npos) << doomed.substr(0, 400);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "../parts/markup_fixture.hpp"
 #include "../scaling/report_fixture.hpp"
 #include "report/prediction/ablation_page.hpp"
@@ -44,6 +46,31 @@ TEST(PredictionPage, has_the_finding_the_cards_and_every_section_and_loads_nothi
     EXPECT_TRUE(contains(html, "Every operation is in it (1 operation), with its times"));
     EXPECT_TRUE(contains(html, "data-v=\"0.025\">25.0 ms</td>")) << "0.4 s over 16 times";
     EXPECT_TRUE(contains(html, ">auspex predict --machine aurora</pre>"));
+}
+
+TEST(PredictionPage, has_the_whole_run_where_there_is_one) {
+    PredictionPage page = fixture_page();
+    EXPECT_FALSE(contains(render_prediction_html(page), "<h2 id=\"run\">"));
+    page.run.emplace();
+    WholeRun& run = *page.run;
+    run.tokens = 4e12;
+    run.setting.steps = 100'000;
+    run.setting.step_s = 8.64;
+    run.setting.nodes.count = 1024;
+    run.setting.checkpoints.every_steps = 250;
+    run.setting.checkpoints.stall_s = 36;
+    run.finish = {11 * 86'400.0, 270'336, 0.909, 27.5, 1, 36'000, {"failures of a <trace>"}};
+    run.command = "auspex campaign --tokens 4T --set 'a=b'";
+    const std::string html = render_prediction_html(page);
+    EXPECT_EQ(first_unbalanced_tag(html), "");
+    for (const char* part : {"<h2 id=\"run\">", "4.00 T tokens are 100,000 steps, 10 d without failures",
+                             "over after 11 d in the mean", "<b>270,336</b>", "<b>90.9 %</b>", "<b>36 min</b>",
+                             "<b>27.5</b>", "one every 10 h", "auspex campaign --tokens 4T --set &#39;a=b&#39;</pre>",
+                             "not in the closed form: failures of a &lt;trace&gt;"}) {
+        EXPECT_TRUE(contains(html, part)) << part << " in " << html.substr(html.find("<h2 id=\"run\">"), 2500);
+    }
+    run.finish.elapsed_s = run.finish.node_hours = std::numeric_limits<double>::infinity();
+    EXPECT_TRUE(contains(render_prediction_html(page), "gets nowhere"));
 }
 
 TEST(PredictionPage, says_what_would_help_and_what_operations_are_bound_by) {

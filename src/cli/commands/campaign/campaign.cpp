@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/error.hpp"
+#include "base/output_file.hpp"
 #include "base/units.hpp"
 #include "campaign/player.hpp"
 #include "cli/commands/campaign/campaign_curves.hpp"
@@ -14,6 +15,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/output/campaign/campaign_output.hpp"
 #include "cli/output/campaign/campaign_words.hpp"
+#include "cli/output/csv_file.hpp"
 #include "launch/output_locks.hpp"
 #include "report/parts/report_files.hpp"
 
@@ -103,7 +105,7 @@ void write_page(const Options& options, const CampaignCase& one, const CampaignA
         report::make_report_folder(options.out, "index.html, campaign.json and samples.csv");
     report::write_report_file(folder / "index.html", render_campaign_html(page));
     report::write_report_file(folder / "campaign.json", json);
-    report::write_report_file(folder / "samples.csv", render_samples_csv(page));
+    report::write_report_file(folder / "samples.csv", report::render_samples_csv(answer.result));
 }
 
 std::string json_of(const CampaignAnswer& answer) {
@@ -124,6 +126,7 @@ void run_campaign(const Options& options) {
     if (!options.campaign.objective.empty() && options.campaign.optimise.empty()) {
         throw InputError("--objective", "found without --optimise; expected both");
     }
+    require_csv_place(options);
     const std::vector<OptimisedWord> optimised = read_optimised(options);
     const std::optional<double> deadline_s = deadline_of(options.campaign);
     if (!options.campaign.start.empty()) {
@@ -131,6 +134,9 @@ void run_campaign(const Options& options) {
     }
     launch::OutputLocks locks(options.command_line);
     locks.take_folder("--out", options.out);
+    if (!options.csv.empty()) {
+        locks.take_file("--csv " + options.csv, options.csv);
+    }
     CampaignCase one = options.campaign.bare ? bare_campaign(options) : predicted_campaign(options);
     CampaignAnswer answer = play(options, one);
     answer.deadline_s = deadline_s;
@@ -151,6 +157,9 @@ void run_campaign(const Options& options) {
     answer.elapsed_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (!options.out.empty()) {
         write_page(options, one, answer, json_of(answer));
+    }
+    if (!options.csv.empty()) {
+        write_file(options.csv, report::render_samples_csv(answer.result));
     }
     if (options.json) {
         answer_stream(options) << json_of(answer);

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/units.hpp"
+#include "campaign/finish/expected_finish.hpp"
 #include "cli/commands/campaign/campaign_kinds.hpp"
 #include "cli/commands/campaign/ranges.hpp"
 
@@ -34,7 +35,7 @@ const CampaignCase& VariedSettings::on_nodes(int nodes, bool settles) {
     if (settles) {
         settle(one, {options_.campaign.samples, options_.seed.value_or(1)});
     } else if (one.is_auto) {
-        one.setting.checkpoints.every_steps = closed_form_steps(one.setting);
+        one.setting.checkpoints.every_steps = campaign::closed_form_steps(one.setting);
     }
     return on_nodes_.emplace(nodes, std::move(one)).first->second;
 }

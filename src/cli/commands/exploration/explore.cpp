@@ -18,6 +18,9 @@ extern char** environ;  // NOLINT(readability-redundant-declaration): unistd.h h
 namespace auspex::cli {
 namespace {
 
+/// Of the whole run that the page begins with.
+constexpr double kTokens = 1e12;
+
 explore::State start_of(const Options& options) {
     explore::State start;
     const auto or_else = [](const std::string& given, const char* otherwise) {
@@ -27,6 +30,7 @@ explore::State start_of(const Options& options) {
                    or_else(options.workload, "mula-220b-a10b"), or_else(options.plan, "mula-220b-a10b")};
     start.tiles = options.tiles.empty() ? 0 : options.tiles.front();
     start.overrides = options.overrides;
+    start.tokens = options.tokens > 0 ? options.tokens : kTokens;
     return start;
 }
 

@@ -8,6 +8,7 @@
 #include "base/number_text.hpp"
 #include "base/units.hpp"
 #include "cli/commands/search/size_finishes.hpp"
+#include "cli/commands/search/sizes_page.hpp"
 #include "cli/flags/job_size.hpp"
 #include "cli/output/campaign/finish_output.hpp"
 #include "cli/output/csv_file.hpp"
@@ -17,6 +18,7 @@
 #include "cli/plans/plan_checkpoint.hpp"
 #include "cli/plans/plan_request.hpp"
 #include "launch/child_process.hpp"
+#include "launch/output_locks.hpp"
 #include "launch/progress_line.hpp"
 #include "launch/train/child_run.hpp"
 #include "sim/search/answers/nearest.hpp"
@@ -28,10 +30,6 @@ namespace {
 std::string time_text(double seconds) { return format_quantity(seconds, Dimension::kSeconds); }
 
 bool picks_cheapest(const Options& options) { return options.search.objective == "tokens-per-node-hour"; }
-
-const char* why_no_plan(const search::SizePoint& point) {
-    return point.space == 0 ? "no plan divides tiles and batch" : "no plan fits";
-}
 
 void write_head(JsonWriter& json, const models::Inputs& inputs, const Options& options) {
     json.member("machine", inputs.machine.name).member("stack", inputs.stack.name);
@@ -149,11 +147,10 @@ void refuse_flags(const Options& options) {
         refuse("--top", "with several --tiles or --deadline, where the best plan of each size is shown",
                "one number of tiles, or no --top");
     }
-    if (writes_folder(options)) {
-        throw InputError(
-            "--out " + options.out,
-            "found with several --tiles or --deadline, of which no page is written; expected the name of a "
-            "plan file, NAME.json");
+    if (writes_folder(options) && !ranks_by_finish(options)) {
+        throw InputError("--out " + options.out,
+                         "found with several --tiles or --deadline, of which a page is written with --objective "
+                         "finish-by alone; expected that, or the name of a plan file, NAME.json");
     }
     if (options.search.deadline_s > 0 && options.tokens == 0) {
         refuse("--deadline", "without --tokens", "both: what is to be trained, and in which time");
@@ -243,6 +240,10 @@ void print_deadline(const models::Inputs& inputs, const Options& options, const 
 
 void run_plan_sizes(const Options& options) {
     refuse_flags(options);
+    launch::OutputLocks locks(options.command_line);
+    if (writes_folder(options)) {
+        locks.take_folder("--out", options.out);
+    }
     const models::Inputs inputs = search_inputs(options);
     warn_of_machine(inputs.machine);
     const search::SpaceRequest request = search_request(options, options.tiles.front());
@@ -268,15 +269,20 @@ void run_plan_sizes(const Options& options) {
         }
         refuse_sizes(inputs, options, request);
     }
-    if (!options.out.empty()) {
+    const auto answer = [&](std::ostream& out) { write_sizes(out, inputs, options, points, *pick, finishes); };
+    if (writes_folder(options)) {
+        write_sizes_folder(inputs, options, points, *finishes, answer);
+    } else if (!options.out.empty()) {
         write_plan_file(options, options.out, plan_of(pick->best->candidate, inputs.plan));
     }
-    const auto answer = [&](std::ostream& out) { write_sizes(out, inputs, options, points, *pick, finishes); };
     CsvFile(options).write(answer);
     if (options.json) {
         answer(answer_stream(options));
     } else {
         print_sizes(inputs, options, points, *pick, finishes);
+        if (writes_folder(options)) {
+            std::cout << "The page is in " << options.out << ": " << kSizesFiles << "\n";
+        }
     }
     if (signal != 0) {
         std::cout.flush();

@@ -48,12 +48,6 @@ std::size_t least(const SizeFinishes& finishes, const auto& median) {
 
 campaign::FinishAndCost medians(const report::PlanFinish& one) { return {one.elapsed_s.p50, one.node_hours.p50}; }
 
-bool is_on_front(const SizeFinishes& finishes, std::size_t i) {
-    return std::ranges::none_of(finishes.of_sizes, [&](const std::optional<report::PlanFinish>& other) {
-        return other && dominates(medians(*other), medians(*finishes.of_sizes[i]));
-    });
-}
-
 }  // namespace
 
 SizeFinishes play_sizes(const Options& options, const models::Inputs& inputs, std::vector<search::SizePoint>& points) {
@@ -70,6 +64,16 @@ SizeFinishes play_sizes(const Options& options, const models::Inputs& inputs, st
     finishes.first = least(finishes, [](const report::PlanFinish& one) { return one.elapsed_s.p50; });
     finishes.cheapest = least(finishes, [](const report::PlanFinish& one) { return one.node_hours.p50; });
     return finishes;
+}
+
+bool is_on_front(const SizeFinishes& finishes, std::size_t i) {
+    return std::ranges::none_of(finishes.of_sizes, [&](const std::optional<report::PlanFinish>& other) {
+        return other && dominates(medians(*other), medians(*finishes.of_sizes[i]));
+    });
+}
+
+const char* why_no_plan(const search::SizePoint& point) {
+    return point.space == 0 ? "no plan divides tiles and batch" : "no plan fits";
 }
 
 void write_size_finishes(JsonWriter& json, const SizeFinishes& finishes, const std::vector<search::SizePoint>& points) {

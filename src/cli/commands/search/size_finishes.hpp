@@ -23,6 +23,11 @@ struct SizeFinishes {
 [[nodiscard]] SizeFinishes play_sizes(const Options& options, const models::Inputs& inputs,
                                       std::vector<search::SizePoint>& points);
 
+/// True where no other size is over before with no more node-hours. Requires a size with a plan.
+[[nodiscard]] bool is_on_front(const SizeFinishes& finishes, std::size_t i);
+/// "no plan fits". Requires a size without a best plan.
+[[nodiscard]] const char* why_no_plan(const search::SizePoint& point);
+
 /// Members of the open object: the size of fewest node-hours, sizes that no other beats in both, how many were played.
 void write_size_finishes(JsonWriter& json, const SizeFinishes& finishes, const std::vector<search::SizePoint>& points);
 void print_size_finishes(const Options& options, const SizeFinishes& finishes,

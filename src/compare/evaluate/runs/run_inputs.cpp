@@ -24,11 +24,6 @@ bool has(std::string_view text, std::string_view part) { return text.find(part) 
     throw InputError(run.id, "found " + found + "; expected " + expected);
 }
 
-bool is_swiglu(const PublishedRun::Model& m) {
-    constexpr int kPlain = 4;
-    return has(m.activation, "glu") || (m.activation.empty() && (m.ffn != kPlain * m.hidden || m.experts > 0));
-}
-
 void write_attention(JsonWriter& json, const PublishedRun::Model& m) {
     if (m.attention == "MLA") {
         json.member("attention", "latent").member("kv_heads", m.heads).member("head_size", m.plain_head_size);
@@ -65,7 +60,22 @@ void write_expert_groups(JsonWriter& json, const PublishedRun::Model& m, std::ve
     }
 }
 
-void write_experts(JsonWriter& json, const PublishedRun& run, std::vector<std::string>& notes) {
+/// As the case says, or where the framework cannot do without one, its default.
+void write_capacity(JsonWriter& json, const PublishedRun& run, const RunNames::Framework& framework,
+                    std::vector<std::string>& notes) {
+    const bool is_stated = run.plan.capacity_factor > 0;
+    const double factor = is_stated ? run.plan.capacity_factor : framework.capacity_unstated;
+    if (factor <= 0) {
+        return;
+    }
+    if (!is_stated) {
+        notes.push_back("capacity_factor " + json_number(factor) + " is assumed");
+    }
+    json.member("capacity_factor", factor).member("pad_to_capacity", framework.pads_to_capacity);
+}
+
+void write_experts(JsonWriter& json, const PublishedRun& run, const RunNames::Framework& framework,
+                   std::vector<std::string>& notes) {
     const PublishedRun::Model& m = run.model;
     if (m.experts == 0 || m.dense_layers > 0) {
         if (m.ffn < 1) {
@@ -82,12 +92,11 @@ void write_experts(JsonWriter& json, const PublishedRun& run, std::vector<std::s
     json.member("num_experts", m.experts).member("top_k", m.top_k).member("expert_size", m.expert_ffn);
     json.member("shared_experts", m.shared_experts).member("first_dense_layers", m.dense_layers);
     write_expert_groups(json, m, notes);
-    if (run.plan.capacity_factor > 0) {
-        json.member("capacity_factor", run.plan.capacity_factor);
-    }
+    write_capacity(json, run, framework, notes);
 }
 
-std::string workload_of(const PublishedRun& run, std::vector<std::string>& notes) {
+std::string workload_of(const PublishedRun& run, const RunNames::Framework& framework,
+                        std::vector<std::string>& notes) {
     const PublishedRun::Model& m = run.model;
     if (m.heads < 1) {
         refuse(run, "no number of attention heads", "model.heads");
@@ -109,7 +118,7 @@ std::string workload_of(const PublishedRun& run, std::vector<std::string>& notes
         write_attention(json, m);
         json.member("norm", swiglu ? "rms" : "layer").member("feed_forward", swiglu ? "swiglu" : "gelu");
         json.member("biases", !swiglu).member("learned_positions", !swiglu && m.position.empty());
-        write_experts(json, run, notes);
+        write_experts(json, run, framework, notes);
         write_window(json, run);
         json.member("vocab_size", m.vocab).member("tied_embeddings", m.tied_embeddings.value_or(!swiglu));
         json.member("sequence_length", m.sequence).end_object();
@@ -318,7 +327,7 @@ std::string plan_of(const PublishedRun& run, const RunNames::Framework& framewor
 
 RunInputTexts run_inputs(const PublishedRun& run, const RunNames::Framework& framework) {
     RunInputTexts texts;
-    texts.workload = workload_of(run, texts.notes);
+    texts.workload = workload_of(run, framework, texts.notes);
     texts.plan = plan_of(run, framework, texts.notes);
     return texts;
 }

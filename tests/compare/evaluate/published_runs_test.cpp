@@ -314,7 +314,26 @@ TEST(PublishedRuns, sharding_by_its_words) {
     EXPECT_EQ(hpz.reshard_ranks, 8);
     EXPECT_EQ(hpz.shard_replicas, 1);
     EXPECT_EQ(sharded("0").optimizer, models::OptimizerSharding::kReplicated);
-    EXPECT_EQ(sharded("1").optimizer, models::OptimizerSharding::kSharded);
+    for (const char* const one : {"1", "ZeRO-1", "zero stage 1", "Stage 1", "Distributed Optimizer"}) {
+        EXPECT_EQ(sharded(one).optimizer, models::OptimizerSharding::kSharded) << one;
+    }
+    EXPECT_EQ(sharded("ZeRO-2").optimizer, models::OptimizerSharding::kZero2);
+    EXPECT_EQ(sharded("fsdp2").optimizer, models::OptimizerSharding::kFsdp);
+    EXPECT_EQ(sharded("None").optimizer, models::OptimizerSharding::kReplicated);
+}
+
+TEST(PublishedRuns, words_count_in_any_case) {
+    const auto fp8 = [](const char* precision) {
+        return plan_of(run_with(kGpt, {{"precision", json_quote(precision)}})).fp8;
+    };
+    EXPECT_EQ(fp8("FP16"), models::Fp8::kNone);
+    EXPECT_EQ(fp8("bfloat16 mixed"), models::Fp8::kNone);
+    EXPECT_EQ(fp8("mxfp8"), models::Fp8::kBlockwise);
+    EXPECT_EQ(fp8("fp8 (delayed-scaling)"), models::Fp8::kTensorwise);
+    EXPECT_EQ(fp8("FP8-SC"), models::Fp8::kBlockwise);
+    EXPECT_TRUE(plan_of(run_with(kGpt, {{"plan.recompute", R"("Full")"}})).recompute.layer);
+    EXPECT_TRUE(is_recompute_unstated(run_with(kGpt, {{"plan.recompute", R"("Not stated")"}})));
+    EXPECT_FALSE(is_recompute_unstated(run_with(kGpt, {{"plan.recompute", R"("None")"}})));
 }
 
 TEST(PublishedRuns, what_cannot_be_said_is_refused_by_name) {

@@ -2,6 +2,7 @@
 #include "compare/evaluate/runs/run_inputs.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <sstream>
 #include <string_view>
@@ -12,9 +13,33 @@
 
 namespace auspex::evaluate {
 
+namespace {
+
+std::string small(std::string_view text) {
+    std::string letters(text);
+    std::ranges::transform(letters, letters.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return letters;
+}
+
+/// "ZeRO-1", "zero stage 1" and "Stage 1" are "1".
+std::string zero_words(const PublishedRun& run) {
+    std::string words = small(run.plan.zero);
+    for (const std::string_view name : {"zero", "stage"}) {
+        if (words.starts_with(name)) {
+            words.erase(0, name.size());
+            words.erase(0, words.find_first_not_of(" -_="));
+        }
+    }
+    return words;
+}
+
+}  // namespace
+
 bool is_recompute_unstated(const PublishedRun& run) {
-    const std::string_view said = run.plan.recompute;
-    return said.empty() || said.starts_with("see ") || said.starts_with("not stated");
+    const std::string said = small(run.plan.recompute);
+    return said.empty() || said.starts_with("see ") || said.starts_with("not stated") || said.starts_with("unstated") ||
+           said.starts_with("unknown") || said.starts_with("n/a");
 }
 namespace {
 
@@ -127,14 +152,14 @@ std::string workload_of(const PublishedRun& run, const RunNames::Framework& fram
 }
 
 std::string optimizer_of(const PublishedRun& run, const RunNames::Framework& framework) {
-    const std::string_view zero = run.plan.zero;
-    if (run.plan.is_fsdp || zero.starts_with("3") || has(zero, "FSDP")) {
+    const std::string zero = zero_words(run);
+    if (run.plan.is_fsdp || zero.starts_with("3") || has(zero, "fsdp")) {
         return run.plan.pp > 1 && !framework.sharded_with_stages.empty() ? framework.sharded_with_stages : "fsdp";
     }
     if (zero.starts_with("2")) {
         return "zero-2";
     }
-    if (zero.starts_with("1") || has(zero, "distributed_optimizer")) {
+    if (zero.starts_with("1") || has(zero, "distributed_optimizer") || has(zero, "distributed optimizer")) {
         return run.plan.ep > 1 ? framework.sharded_with_experts : "sharded";
     }
     if (zero.empty()) {
@@ -143,7 +168,7 @@ std::string optimizer_of(const PublishedRun& run, const RunNames::Framework& fra
     if (zero.starts_with("none") || zero.starts_with("0")) {
         return "replicated";
     }
-    refuse(run, "zero " + json_quote(zero), "one that begins with none, 0, 1, 2, 3 or distributed_optimizer");
+    refuse(run, "zero " + json_quote(run.plan.zero), "one that begins with none, 0, 1, 2, 3 or distributed_optimizer");
 }
 
 /// ZeRO++ keeps a second copy of the weights in each node (hpZ), from which the backward pass gathers them. 0: it does
@@ -164,10 +189,10 @@ std::vector<std::string> recompute_of(const PublishedRun& run, const RunNames::F
     if (run.plan.recompute_choice) {
         return *run.plan.recompute_choice;
     }
-    std::string_view said = run.plan.recompute;
+    std::string said = small(run.plan.recompute);
     if (is_recompute_unstated(run)) {
         said = framework.recompute_unstated;
-        notes.push_back("recompute " + std::string(said) + " is assumed");
+        notes.push_back("recompute " + said + " is assumed");
     }
     if (said.starts_with("none")) {
         return {};
@@ -178,27 +203,27 @@ std::vector<std::string> recompute_of(const PublishedRun& run, const RunNames::F
     if (said.starts_with("selective")) {
         return framework.selective;
     }
-    refuse(run, "recompute " + json_quote(said), "full, selective, none, or nothing stated");
+    refuse(run, "recompute " + json_quote(run.plan.recompute), "full, selective, none, or nothing stated");
 }
 
 std::string fp8_of(const PublishedRun& run) {
-    const std::string_view precision = run.precision;
-    if (has(precision, "FP4") || has(precision, "fp4")) {
+    const std::string precision = small(run.precision);
+    if (has(precision, "fp4")) {
         return "nvfp4";
     }
-    if (has(precision, "finer granularity") || has(precision, "block") || has(precision, "MX") ||
-        has(precision, "-SC")) {
+    if (has(precision, "finer granularity") || has(precision, "block") || has(precision, "mx") ||
+        has(run.precision, "-SC")) {
         return "blockwise";
     }
-    if (has(precision, "FP8") || has(precision, "fp8")) {
+    if (has(precision, "fp8")) {
         return "tensorwise";
     }
-    for (const char* const word : {"bf16", "BF16", "fp16"}) {
+    for (const char* const word : {"bf16", "bfloat16", "fp16", "float16"}) {
         if (has(precision, word)) {
             return "none";
         }
     }
-    refuse(run, "precision " + json_quote(precision), "one with bf16, fp16, fp8 or fp4 in it");
+    refuse(run, "precision " + json_quote(run.precision), "one with bf16, fp16, fp8 or fp4 in it");
 }
 
 /// Micro-batches of a step; a last one that is smaller counts as a whole one.

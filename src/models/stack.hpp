@@ -51,6 +51,8 @@ struct Stack {
     int cross_entropy_copies = 0;  ///< fp32 copies of the logits beside the first, while cross entropy is computed
     bool weights_in_activation = false;  ///< experts' activations are weighted, so that returned rows are not kept
     bool keeps_activation = false;       ///< SwiGLU in several kernels: the activated gate stays beside the product
+    bool dispatches_by_masks = false;    ///< all-to-all dispatch: products with one-hot masks [tokens, rows] form the
+                                         ///< rows of experts and sum them up (einsum of GShard and DeepSpeed-MoE)
     double gemm_efficiency = 1;       ///< stack's GEMMs over the machine's in-situ ones (layout copies, unfused bias)
     double attention_efficiency = 1;  ///< stack's attention over the machine's fused one (kernels of another year)
     double step_host_s = 0;           ///< host work once a step that nothing hides (data, scheduler, logging)

@@ -10,6 +10,11 @@ constexpr auto kWorkspace = MemoryLabel::kWorkspace;
 /// Rows that have arrived are sorted by expert before the products, and back behind them.
 bool sorts(const MemorySizes& s) { return s.all_to_all && s.local_experts > 1; }
 
+/// Elements of a mask, a number for each of a token's rows among all.
+std::uint64_t mask_elements(const MemorySizes& s, std::uint64_t sent_rows) {
+    return s.masks ? (s.all_to_all ? s.t_routed : s.gathered) * sent_rows : 0;
+}
+
 }  // namespace
 
 void BlockWalk::experts_step(const Operation& op) {
@@ -26,6 +31,8 @@ void BlockWalk::experts_step(const Operation& op) {
             }
             s_.all_to_all ? keep(kept, (s_.experts + 1) * kNumber)
                           : keep_for_weights(kept, (s_.local_experts + 1) * kNumber);
+            keep(kept, mask_elements(s_, sent_rows()) * (kReal + 2 * s_.a));
+            tally_.make_for_now(kWorkspace, mask_elements(s_, sent_rows()) * kNumber);
             return work(mask_, s_.loop ? s_.experts * s_.top_k * counted * kNumber : 0);
         case OpKind::kIndexGeneration:
             keep(kept, (s_.all_to_all ? sent_rows() : rows()) * kRowNumber);
@@ -89,6 +96,7 @@ void BlockWalk::experts_gradient(const Operation& op) {
             work(sorts(s_) ? d_arrived_ : d_rows_, rows() * s_.h * s_.a);
             return tally_.release(d_returned_);
         case OpKind::kOutputReduction:
+            tally_.make_for_now(kWorkspace, mask_elements(s_, sent_rows()) * (s_.a + 2 * kReal));
             if (!s_.all_to_all) {
                 return rows_gradient();
             }

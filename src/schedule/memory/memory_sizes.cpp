@@ -73,7 +73,7 @@ void set_experts(MemorySizes& s, const models::Workload& w, const models::Plan& 
             ? s.t_routed * s.top_k
             : whole(std::ceil(even_rows(w, static_cast<double>(s.t_routed)) * w.num_experts - kRounding));
     s.all_to_all = plan.dispatch == models::Dispatch::kAllToAll && plan.ep > 1;
-    s.loop = plan.expert_kernels == models::ExpertKernels::kLoop;
+    s.loop = plan.expert_kernels == models::ExpertKernels::kLoop && !s.masks;
     s.etp_differs = plan.etp != plan.tp;
     s.routes_slices = plan.etp < plan.tp;
 }
@@ -115,6 +115,7 @@ MemorySizes memory_sizes(const models::Workload& w, const models::Plan& plan, co
     }
     set_attention(s, w, plan);
     set_context(s, w, plan);
+    s.masks = stack.dispatches_by_masks && plan.dispatch == models::Dispatch::kAllToAll;
     set_experts(s, w, plan);
     return s;
 }

@@ -43,6 +43,7 @@ struct MemorySizes {
     std::uint64_t sent_rows = 0;  ///< that leave a rank: t_routed * top_k
     std::uint64_t ep = 1, cp = 1;
     bool latent = false, all_to_all = false, loop = false;
+    bool masks = false;              ///< rows are formed and summed up by products with one-hot masks
     bool split_tp = false;           ///< tp > 1
     bool split_heads = false;        ///< cp ranks exchange tokens for heads
     bool gathers_keys = false;       ///< all-gather with cp > 1

@@ -40,6 +40,7 @@ Shapes shapes_of(const models::Workload& workload, const models::Plan& plan, con
     s.expert_size = static_cast<double>(workload.expert_size) / plan.etp;
     s.all_to_all = plan.dispatch == models::Dispatch::kAllToAll && plan.ep > 1;
     s.by_node = plan.dispatch == models::Dispatch::kHierarchical && plan.ep > 1;
+    s.masks = stack.dispatches_by_masks && plan.dispatch == models::Dispatch::kAllToAll;
     return s;
 }
 

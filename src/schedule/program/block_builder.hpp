@@ -31,6 +31,7 @@ struct Shapes {
     bool all_to_all = false;  ///< all-to-all over ep > 1: a rank permutes, sends and sums its own t_routed tokens; no
                               ///< rank ever holds the gathered ones
     bool by_node = false;     ///< hierarchical dispatch over ep > 1
+    bool masks = false;       ///< rows are formed and summed up by products with one-hot masks
     models::ContextSplit context{};  ///< of the cp ranks
     double kv_copies = 1;            ///< of keys and values among all_to_all ranks (key_value_copies)
     double moved = 0;                ///< of an image with shifted windows: WindowGrid::moved
@@ -231,7 +232,10 @@ struct AttentionWidths {
 /// `groups` products [m, k] x [k, n] in the plan's precision.
 [[nodiscard]] models::Kernel plan_gemm(const Shapes& shapes, double m, double n, double k, double groups = 1);
 /// Products of `kind` may have operands of 8 bits: all with weights but those of router and LM head.
-[[nodiscard]] constexpr bool fp8_may_be(OpKind kind) { return kind != OpKind::kRouter && kind != OpKind::kLmHead; }
+[[nodiscard]] constexpr bool fp8_may_be(OpKind kind) {
+    return kind != OpKind::kRouter && kind != OpKind::kLmHead && kind != OpKind::kIndexGeneration &&
+           kind != OpKind::kOutputReduction;
+}
 /// Bytes of an element in 8 bits, or in 4 with its share of a scale of 8 for each 16; of fp8 kNone 1, which none reads.
 [[nodiscard]] constexpr double narrow_bytes(models::Fp8 fp8) { return fp8 == models::Fp8::kNvfp4 ? 9.0 / 16 : 1; }
 /// Elements of 16 bits written twice in 8, as they are and transposed; tensorwise read once before for their largest

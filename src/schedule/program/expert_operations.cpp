@@ -10,6 +10,11 @@
 /// All-to-all dispatch forms no [T, H] tensor: a rank counts, indexes and permutes the t_routed tokens of its own
 /// before it sends their R rows, and sums them up again, by their weights, after they have come back. What arrives at
 /// the experts is R rows, sorted by expert on arrival and back before they leave, unless the rank has one expert.
+///
+/// By masks (GShard, arXiv:2006.16668; DeepSpeed-MoE, arXiv:2201.05596): of each choice a one-hot number of its row
+/// among all R, so that rows are [R, tokens] x [tokens, H] and sums over a token's rows [tokens, R] x [R, H]; that is
+/// 2 tokens R H FLOP a product, of which none is the model's. Experts have their rows in order then, and take them one
+/// after another (`loop`) or together.
 #include "models/cpu/cache.hpp"
 #include "schedule/program/block_builder.hpp"
 #include "schedule/program/shared_experts.hpp"
@@ -78,6 +83,29 @@ void append_weight_gradient(const Shapes& s, std::vector<models::Kernel>& kernel
     }
 }
 
+// By masks.
+
+/// Experts look for their rows one after another.
+bool searches(const Shapes& s) { return s.plan.expert_kernels == models::ExpertKernels::kLoop && !s.masks; }
+
+models::Kernel mask_product(const Shapes& s, double m, double n, double k) {
+    models::Kernel kernel = plan_gemm(s, m, n, k);
+    kernel.flop = 0;
+    return kernel;
+}
+
+/// One-hot numbers of 64 bits are written (8), made real (8 + 4), weighted (4 + 4), compared with 0 (4 + 1), and both
+/// results cast (4 + a, 1 + a).
+models::Kernel make_masks(const Shapes& s, const ExpertSizes& z) {
+    return models::memory_kernel((38 + 2 * s.a) * z.tokens * z.rows, 6);
+}
+
+/// Gradients of weights: [tokens, H] x [H, R], made real (a + 4), multiplied by the one-hot numbers (4 + 4 + 4) and
+/// summed over an expert's rows (4).
+std::vector<models::Kernel> weights_by_masks(const Shapes& s, const ExpertSizes& z) {
+    return {mask_product(s, z.tokens, z.rows, z.h), models::memory_kernel((20 + s.a) * z.tokens * z.rows, 3)};
+}
+
 // Loop baseline: kernels of the five stages, each list for all experts of the rank.
 
 std::vector<models::Kernel> loop_counting(const ExpertSizes& z) {
@@ -143,8 +171,10 @@ std::vector<models::Kernel> loop_backward(const Shapes& s, const ExpertSizes& z)
 // Grouped and fused: a few kernels for all experts.
 
 /// `grouped` has the products of `fused`, but index, permute and reduction work as separate framework kernels: that
-/// many passes.
-double index_passes(const Shapes& s) { return s.plan.expert_kernels == models::ExpertKernels::kFused ? 1 : 3; }
+/// many passes. Of masks only the copies remain that bring rows from the order of ranks to that of experts.
+double index_passes(const Shapes& s) {
+    return s.plan.expert_kernels == models::ExpertKernels::kFused || s.masks ? 1 : 3;
+}
 
 /// Rows brought into the order of experts before the products (or, `after` them, back): from the gathered tokens by
 /// their indices, or with all-to-all from the order of arrival.
@@ -155,17 +185,21 @@ models::Kernel reorder(const Shapes& s, double elements) {
 
 std::vector<models::Kernel> grouped_forward(const Shapes& s, const ExpertSizes& z) {
     const double gates = s.workload.gates();
-    return {reorder(s, s.all_to_all ? 2 * z.sorted : 2 * z.rows * z.h),
+    return {reorder(s, s.all_to_all ? 2 * z.sorted
+                       : s.masks    ? 0
+                                    : 2 * z.rows * z.h),
             expert_product(s, z.rows_each, gates * z.i, z.h), expert_activation(s, z),
             expert_product(s, z.rows_each, z.h, z.i), reorder(s, 2 * z.sorted)};
 }
 
 std::vector<models::Kernel> grouped_backward(const Shapes& s, const ExpertSizes& z) {
     const double gates = s.workload.gates();
+    const double parts = s.plan.expert_kernels == models::ExpertKernels::kLoop ? z.experts : 1;
     return {reorder(s, 2 * z.sorted), expert_product(s, z.rows_each, z.i, z.h),
-            routed_memory((2 * gates + 1) * z.rows * z.i * z.a, s.stack.kernels.activation),
+            routed_memory((2 * gates + 1) * z.rows * z.i * z.a, parts * s.stack.kernels.activation),
             expert_product(s, z.rows_each, z.h, gates * z.i),
-            reorder(s, s.all_to_all ? 2 * z.sorted : (z.rows + z.tokens) * z.h)};
+            s.masks && !s.all_to_all ? mask_product(s, z.tokens, z.h, z.rows)
+                                     : reorder(s, s.all_to_all ? 2 * z.sorted : (z.rows + z.tokens) * z.h)};
 }
 
 std::vector<models::Kernel> weight_gradients(const Shapes& s, const ExpertSizes& z) {
@@ -231,7 +265,11 @@ Value count_over_sequences(BlockBuilder& b, Value x) {
 /// tokens by these indices.
 Value index_tokens(BlockBuilder& b, const ExpertSizes& z, Value x) {
     const Shapes& s = b.shapes();
-    const bool loop = s.plan.expert_kernels == models::ExpertKernels::kLoop;
+    if (s.masks) {
+        x = b.compute(OpKind::kTokenCounting, {x}, {make_masks(s, z)});
+        return b.compute(OpKind::kIndexGeneration, {x}, {mask_product(s, z.rows, z.h, z.tokens)});
+    }
+    const bool loop = searches(s);
     const double scans = index_passes(s), indices = z.tokens * z.k;
     x = b.compute(OpKind::kTokenCounting, {x},
                   loop ? loop_counting(z)
@@ -249,11 +287,11 @@ Value index_tokens(BlockBuilder& b, const ExpertSizes& z, Value x) {
 Value return_tokens(BlockBuilder& b, const ExpertSizes& z, Value x) {
     const Shapes& s = b.shapes();
     const double scans = index_passes(s);
-    const bool loop = s.plan.expert_kernels == models::ExpertKernels::kLoop;
     x = s.all_to_all ? exchange(b, OpKind::kTokenReturn, false, x) : x;
-    models::Kernel sum = models::memory_kernel((z.rows + z.tokens) * z.h * z.a * scans, scans);
+    const models::Kernel sum = s.masks ? mask_product(s, z.tokens, z.h, z.rows)
+                                       : models::memory_kernel((z.rows + z.tokens) * z.h * z.a * scans, scans);
     x = b.compute(OpKind::kOutputReduction, {x},
-                  loop && !s.all_to_all ? loop_reduction(z) : std::vector<models::Kernel>{sum});
+                  searches(s) && !s.all_to_all ? loop_reduction(z) : std::vector<models::Kernel>{sum});
     return s.all_to_all ? x : exchange(b, OpKind::kTokenReturn, false, x);
 }
 
@@ -262,8 +300,11 @@ Value return_tokens_backward(BlockBuilder& b, const ExpertSizes& z, Value g) {
     const Shapes& s = b.shapes();
     const double scans = index_passes(s);
     g = s.all_to_all ? g : exchange(b, OpKind::kTokenReturn, true, g);
-    if (s.all_to_all ||
-        s.plan.expert_kernels != models::ExpertKernels::kLoop) {  // the loop has it among its experts' kernels
+    if (s.masks) {
+        std::vector<models::Kernel> kernels = weights_by_masks(s, z);
+        kernels.push_back(mask_product(s, z.rows, z.h, z.tokens));
+        g = b.compute(OpKind::kOutputReduction, {g}, kernels);
+    } else if (s.all_to_all || !searches(s)) {  // the loop has it among its experts' kernels
         g = b.compute(OpKind::kOutputReduction, {g},
                       {models::memory_kernel((z.tokens + 2 * z.rows) * z.h * z.a * scans, 2 * scans)});
     }
@@ -275,7 +316,7 @@ Value return_tokens_backward(BlockBuilder& b, const ExpertSizes& z, Value g) {
 Value experts_forward(BlockBuilder& b, Value input) {
     const Shapes& s = b.shapes();
     const ExpertSizes z = sizes_of(s);
-    const bool loop = s.plan.expert_kernels == models::ExpertKernels::kLoop;
+    const bool loop = searches(s);
     const Value entered = enter_experts(b, input);
     Value x = b.compute(OpKind::kRouter, {entered}, {linear_forward(s, s.t_routed, z.all, z.h, s.plan.etp)});
     x = b.compute(OpKind::kRouterTopK, {x}, {router_top_k(s, router_passes(s))});
@@ -297,7 +338,7 @@ void recompute_expert_activation(BlockBuilder& b) {
 Value experts_backward(BlockBuilder& b, Value outer) {
     const Shapes& s = b.shapes();
     const ExpertSizes z = sizes_of(s);
-    const bool loop = s.plan.expert_kernels == models::ExpertKernels::kLoop;
+    const bool loop = searches(s);
     const Value entered = enter_experts(b, outer);
     const Value rows = return_tokens_backward(b, z, entered);
     Value g = b.compute(OpKind::kExpertComputation, {rows}, loop ? loop_backward(s, z) : grouped_backward(s, z));
@@ -307,8 +348,10 @@ Value experts_backward(BlockBuilder& b, Value outer) {
     b.set_phase(Phase::kBackwardInput);
     const SharedGradient shared = shared_backward(b, outer, entered);
     if (s.all_to_all) {
-        g = b.compute(OpKind::kIndexGeneration, {g},
-                      {models::memory_kernel((z.rows + z.tokens) * z.h * z.a * index_passes(s), index_passes(s))});
+        g = b.compute(
+            OpKind::kIndexGeneration, {g},
+            {s.masks ? mask_product(s, z.tokens, z.h, z.rows)
+                     : models::memory_kernel((z.rows + z.tokens) * z.h * z.a * index_passes(s), index_passes(s))});
     }
     g = b.compute(OpKind::kRouterTopK, {g}, {router_top_k(s, 2.0 * s.stack.kernels.router_topk)});
     const Value input = b.compute(OpKind::kRouter, {g}, {linear_input_gradient(s, s.t_routed, z.all, z.h, s.plan.etp)});

@@ -64,6 +64,9 @@ void save_routing(const Shapes& s, SavedActivations& saved) {
     }
     saved.numbers += (s.all_to_all ? experts : s.experts_on_rank) + 1;
     saved.words += s.all_to_all ? s.routed_rows : 0;
+    const double masks = s.masks ? (s.all_to_all ? s.t_routed : s.gathered) * s.routed_rows : 0;
+    saved.words += masks;
+    saved.values += 2 * masks;
     saved.words += splits_routed_sequences(w, s.plan) ? s.plan.micro_batch_size * experts : 0;
 }
 

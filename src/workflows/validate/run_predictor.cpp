@@ -84,9 +84,7 @@ void RunPredictor::predict_run(evaluate::ValidatedRun& one) const {
     const evaluate::RunNames::Hardware* const hardware = hardware_of(names_, run);
     const evaluate::RunNames::Framework* const framework = framework_of(names_, run);
     if (hardware == nullptr || framework == nullptr) {
-        throw InputError(run.id, hardware == nullptr
-                                     ? "found GPU \"" + run.gpu + "\", which no machine here has"
-                                     : "found framework \"" + run.framework + "\", which no stack here is");
+        refuse_unmapped(names_, run);
     }
     one.machine = hardware->machine;
     one.stack = framework->stack;

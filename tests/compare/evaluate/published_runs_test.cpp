@@ -1,6 +1,7 @@
 /// @file Published training runs: read, measured, mapped to workload and plan, judged.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
@@ -71,6 +72,68 @@ TEST(PublishedRuns, flop_follow_the_conventions_of_their_sources) {
     const double parts = 1 + 8.0 / 96 + 1.5 * 4 + 2048.0 / 12288 + 51200.0 / (2.0 * 96 * 12288);
     EXPECT_NEAR(*flop_of_step(llama) / (12 * base * parts), 1, 1e-12);
     EXPECT_FALSE(flop_of_step(run_with(kGpt, {{"how_flops_counted", "as we like"}})));
+}
+
+constexpr const char* kMixture = R"j({"id": "x", "source": "made up", "hardware": {"gpu": "G", "gpus_per_node": 8},
+  "gpus": 256, "precision": "fp16", "framework": "F",
+  "model": {"layers": 28, "hidden": 2048, "heads": 16, "ffn": 1408, "experts": 64, "topk": 6, "moe_ffn": 1408,
+            "vocab": 50304, "seq": 2048},
+  "plan": {"tp": 2, "ep": 8, "micro_batch": 1, "global_batch": 8192, "zero": "1", "recompute": "none"},
+  "measured": {"tflops_per_gpu": 40}, "how_flops_counted": "DeepSpeed-MoE style TFLOPs (active-parameter FLOPs)"})j";
+
+/// 6 B s (L (4 h^2 + 2 s h + m K f h) + V h) with m = 2 matrices an expert, or 3.
+TEST(PublishedRuns, flop_of_mixtures_are_those_of_the_experts_that_a_token_meets) {
+    const double h = 2048, s = 2048, tokens = 8192 * s;
+    const auto expected = [&](double matrices) {
+        return 6 * tokens * (28 * (4 * h * h + 2 * s * h + matrices * 6 * 1408 * h) + 50304 * h);
+    };
+    EXPECT_NEAR(*flop_of_step(run_with(kMixture, {})) / expected(3), 1, 1e-12);
+    const PublishedRun plain = run_with(kMixture, {{"model.activation", "\"gelu\""}});
+    EXPECT_NEAR(*flop_of_step(plain) / expected(2), 1, 1e-12);
+    EXPECT_NEAR(measured_step(plain)->seconds, expected(2) / (256 * 40e12), 1e-9);
+    EXPECT_FALSE(flop_of_step(run_with(kMixture, {{"how_flops_counted", "TFLOPs"}})));
+}
+
+/// 28 layers of 64 experts of 2,048 x 1,408 have 10.3 B in two matrices each, 15.5 B in three.
+TEST(PublishedRuns, parameters_tell_how_many_matrices_an_expert_has) {
+    EXPECT_TRUE(is_swiglu(run_with(kMixture, {}).model));
+    EXPECT_FALSE(is_swiglu(run_with(kMixture, {{"model.params_b", "10.1"}}).model));
+    EXPECT_TRUE(is_swiglu(run_with(kMixture, {{"model.params_b", "16"}}).model));
+    EXPECT_TRUE(is_swiglu(run_with(kMixture, {{"model.params_b", "10.1"}, {"model.activation", "\"swiglu\""}}).model));
+    EXPECT_EQ(workload_of(run_with(kMixture, {{"model.params_b", "10.1"}})).feed_forward, models::FeedForward::kGelu);
+    EXPECT_FALSE(is_swiglu(run_with(kGpt, {}).model));  // of dense ones 4 h
+    EXPECT_TRUE(is_swiglu(run_with(kGpt, {{"model.ffn", "28672"}, {"model.params_b", "1"}}).model));
+}
+
+TEST(PublishedRuns, capacity_is_the_cases_or_else_the_frameworks) {
+    RunNames::Framework f = framework();
+    const auto workload = [&f](const PublishedRun& run) {
+        return models::load_workload(JsonDocument::parse(run_inputs(run, f).workload, "workload"));
+    };
+    const PublishedRun open = run_with(kMixture, {}), stated = run_with(kMixture, {{"plan.capacity_factor", "1.25"}});
+    EXPECT_EQ(workload(open).capacity_factor, 0);
+    EXPECT_EQ(workload(stated).capacity_factor, 1.25);
+    EXPECT_FALSE(workload(stated).pad_to_capacity);
+    f.pads_to_capacity = true, f.capacity_unstated = 1;
+    EXPECT_EQ(workload(open).capacity_factor, 1);
+    EXPECT_TRUE(workload(open).pad_to_capacity);
+    EXPECT_EQ(workload(stated).capacity_factor, 1.25);
+    EXPECT_TRUE(workload(stated).pad_to_capacity);
+    const std::vector<std::string> notes = run_inputs(open, f).notes;
+    EXPECT_NE(std::ranges::find(notes, "capacity_factor 1 is assumed"), notes.end());
+}
+
+TEST(PublishedRuns, a_framework_that_says_so_is_compiled_unless_the_plan_has_other_words) {
+    const auto compiled = [](const char* framework, const char* plan) {
+        return run_with(kGpt, {{"framework", framework}, {"plan.compile", plan}}).plan.is_compiled;
+    };
+    EXPECT_TRUE(compiled("\"TorchTitan (compile)\"", "null"));
+    EXPECT_TRUE(compiled("\"torchtitan + torch.compile\"", "null"));
+    EXPECT_TRUE(compiled("\"TorchTitan\"", "true"));
+    EXPECT_FALSE(compiled("\"TorchTitan\"", "null"));
+    EXPECT_FALSE(compiled("\"TorchTitan (compile)\"", "false"));
+    EXPECT_FALSE(compiled("\"TorchTitan (uncompiled)\"", "null"));
+    EXPECT_FALSE(compiled("\"TorchTitan, no compile\"", "null"));
 }
 
 TEST(PublishedRuns, what_the_source_prints_comes_before_what_is_derived) {
@@ -186,6 +249,8 @@ TEST(PublishedRuns, names_are_compared_without_case_blanks_hyphens_and_makers) {
     run.gpu = "A100-SXM-80GB HBM2e", run.nics = "8x200Gb/s", run.framework = "NVIDIA NeMo 24.07";
     EXPECT_EQ(hardware_of(names, run)->machine, "eight");
     EXPECT_EQ(framework_of(names, run)->stack, "new");
+    run.framework = "our own Megatron-LM";
+    EXPECT_EQ(framework_of(names, run)->stack, "old");
     run.gpu = "H100", run.framework = "Megatron-LM";
     EXPECT_EQ(hardware_of(names, run), nullptr);
     EXPECT_EQ(framework_of(names, run)->stack, "new");
@@ -254,7 +319,26 @@ TEST(PublishedRuns, sharding_by_its_words) {
     EXPECT_EQ(hpz.reshard_ranks, 8);
     EXPECT_EQ(hpz.shard_replicas, 1);
     EXPECT_EQ(sharded("0").optimizer, models::OptimizerSharding::kReplicated);
-    EXPECT_EQ(sharded("1").optimizer, models::OptimizerSharding::kSharded);
+    for (const char* const one : {"1", "ZeRO-1", "zero stage 1", "Stage 1", "Distributed Optimizer"}) {
+        EXPECT_EQ(sharded(one).optimizer, models::OptimizerSharding::kSharded) << one;
+    }
+    EXPECT_EQ(sharded("ZeRO-2").optimizer, models::OptimizerSharding::kZero2);
+    EXPECT_EQ(sharded("fsdp2").optimizer, models::OptimizerSharding::kFsdp);
+    EXPECT_EQ(sharded("None").optimizer, models::OptimizerSharding::kReplicated);
+}
+
+TEST(PublishedRuns, words_count_in_any_case) {
+    const auto fp8 = [](const char* precision) {
+        return plan_of(run_with(kGpt, {{"precision", json_quote(precision)}})).fp8;
+    };
+    EXPECT_EQ(fp8("FP16"), models::Fp8::kNone);
+    EXPECT_EQ(fp8("bfloat16 mixed"), models::Fp8::kNone);
+    EXPECT_EQ(fp8("mxfp8"), models::Fp8::kBlockwise);
+    EXPECT_EQ(fp8("fp8 (delayed-scaling)"), models::Fp8::kTensorwise);
+    EXPECT_EQ(fp8("FP8-SC"), models::Fp8::kBlockwise);
+    EXPECT_TRUE(plan_of(run_with(kGpt, {{"plan.recompute", R"("Full")"}})).recompute.layer);
+    EXPECT_TRUE(is_recompute_unstated(run_with(kGpt, {{"plan.recompute", R"("Not stated")"}})));
+    EXPECT_FALSE(is_recompute_unstated(run_with(kGpt, {{"plan.recompute", R"("None")"}})));
 }
 
 TEST(PublishedRuns, what_cannot_be_said_is_refused_by_name) {

@@ -133,12 +133,12 @@ TEST(RunFitted, how_a_constant_would_be_without_is_said_wholly_or_not_at_all) {
 }
 
 TEST(RunReasons, bad_ones_are_refused_by_place) {
-    for (const auto& [reasons, fault] :
-         std::vector<std::pair<std::string, std::string>>{{R"([{"why": "of all"}])", "id, source_key, framework or source"},
-                                                          {R"([{"id": "a"}])", "why"},
-                                                          {R"([{"id": "a", "why": ""}])", "why"},
-                                                          {R"([{"id": "a", "why": "w", "because": "b"}])", "because"},
-                                                          {R"({"id": "a"})", "reasons"}}) {
+    for (const auto& [reasons, fault] : std::vector<std::pair<std::string, std::string>>{
+             {R"([{"why": "of all"}])", "id, source_key, framework or source"},
+             {R"([{"id": "a"}])", "why"},
+             {R"([{"id": "a", "why": ""}])", "why"},
+             {R"([{"id": "a", "why": "w", "because": "b"}])", "because"},
+             {R"({"id": "a"})", "reasons"}}) {
         try {
             static_cast<void>(names_with(reasons));
             ADD_FAILURE() << reasons;

@@ -213,6 +213,11 @@ TEST(Bindings, stacks_that_ask_for_other_calls) {
         lines,
         "operation cross_entropy: a global auxiliary loss over several stages needs a stack whose router logits "
         "travel");
+    stack.dispatches_by_masks = true;
+    const std::string masks = "operation index_generation: dispatch by products with one-hot masks is not bound";
+    expect_line(findings(mixture_model(), single_plan(), stack), masks);
+    const std::vector<std::string> dense = findings(dense_model(), single_plan(), stack);
+    EXPECT_EQ(std::ranges::find(dense, masks), dense.end());
 }
 
 }  // namespace

@@ -78,6 +78,34 @@ TEST(LibraryMemory, rows_that_come_back_are_not_kept_where_the_activation_was_we
               model.layers * rows * model.hidden_size * 2);
 }
 
+/// Of each layer one-hot numbers in fp32 and two masks of 2 bytes, [t, R] each, R = 1.25 t K: 8 bytes an element.
+TEST(LibraryMemory, masks_of_dispatch_are_kept_for_the_backward_pass) {
+    models::Workload model = workload("toy-moe");
+    model.capacity_factor = 1.25, model.pad_to_capacity = true;
+    models::Plan p = plan("toy-ep2-dp2");
+    p.dispatch = models::Dispatch::kAllToAll;
+    p.pp = 1, p.recompute = {};
+    for (const int ep : {1, 2}) {
+        p.ep = ep;
+        models::Stack s = stack("optimus"), masks = s;
+        masks.dispatches_by_masks = true;
+        const Memory without = memory_of(model, p, s), with = memory_of(model, p, masks);
+        const double t = static_cast<double>(without.c.plan.micro_batch_size) * model.sequence_length;
+        const double rows = 1.25 * t * model.top_k;
+        EXPECT_EQ(
+            bytes_of(with.stage.peak_by_label, "activations") - bytes_of(without.stage.peak_by_label, "activations"),
+            model.layers * t * rows * 8)
+            << ep;
+        // While they are made 8 bytes more, the one-hot numbers as they come.
+        EXPECT_GE(bytes_of(with.stage.peak_by_label, "workspace"), t * rows * 8);
+        // Experts that are recomputed make them again.
+        models::Plan again = p;
+        again.recompute.expert = true;
+        EXPECT_EQ(bytes_of(memory_of(model, again, masks).stage.peak_by_label, "activations"),
+                  bytes_of(memory_of(model, again, s).stage.peak_by_label, "activations"));
+    }
+}
+
 TEST(LibraryMemory, every_second_product_that_is_not_repeated_is_saved_whoever_reads_it) {
     const models::Workload model = workload("mula-1b");
     models::Plan p = four_replicas();

@@ -117,6 +117,94 @@ TEST(AllToAll, rows_are_indexed_before_they_leave_and_summed_after_they_are_back
     }
 }
 
+/// FLOP that products of this kind execute, and those of the model.
+std::pair<double, double> flop_of(const Built& built, OpKind kind, Phase phase) {
+    std::pair<double, double> sum;
+    for (const Operation* op : built.operations(kind, phase)) {
+        for (const models::Kernel& kernel : built.program.kernels_of(*op)) {
+            sum.first += kernel.repeat * kernel.work_flop;
+            sum.second += kernel.repeat * kernel.flop;
+        }
+    }
+    return sum;
+}
+
+/// The toy mixture with a capacity of 1.5, padded: t = 64 tokens, R = 1.5 t K rows of all experts.
+Built by_masks(models::ExpertKernels kernels, int ep, bool masks = true) {
+    models::Workload model = workload("toy-moe");
+    model.capacity_factor = 1.5, model.pad_to_capacity = true;
+    models::Plan p = toy_plan(models::Dispatch::kAllToAll, kernels);
+    p.ep = ep;
+    models::Stack software = stack("optimus");
+    software.dispatches_by_masks = masks;
+    return {model, p, software};
+}
+
+// Two products of 2 t R h forward, three backward (rows, their weights, tokens), none of them the model's.
+TEST(Masks, products_with_one_hot_masks_form_rows_and_sum_them_up) {
+    for (const int ep : {1, 2}) {
+        const Built b = by_masks(models::ExpertKernels::kLoop, ep);
+        const double t = 64, h = b.workload.hidden_size, rows = 1.5 * t * b.workload.top_k, product = 2 * t * rows * h;
+        const auto expect = [&](OpKind kind, Phase phase, double products) {
+            const auto [executed, counted] = flop_of(b, kind, phase);
+            EXPECT_DOUBLE_EQ(executed, products * product) << to_string(kind) << ", ep " << ep;
+            EXPECT_EQ(counted, 0) << to_string(kind);
+        };
+        expect(OpKind::kIndexGeneration, Phase::kForward, 1);
+        expect(OpKind::kOutputReduction, Phase::kForward, 1);
+        expect(OpKind::kOutputReduction, Phase::kBackwardInput, 2);
+        if (ep > 1) {
+            expect(OpKind::kIndexGeneration, Phase::kBackwardInput, 1);
+        } else {  // among the experts' own, as what it replaces
+            const Built plain = by_masks(models::ExpertKernels::kLoop, ep, false);
+            const double own = flop_of(plain, OpKind::kExpertComputation, Phase::kBackwardInput).first;
+            EXPECT_DOUBLE_EQ(flop_of(b, OpKind::kExpertComputation, Phase::kBackwardInput).first, own + product);
+        }
+    }
+}
+
+// Forward (38 + 2 a) bytes an element of [t, R]; backward a + 20, beside the products' operands.
+TEST(Masks, masks_are_made_once_and_their_gradients_are_those_of_weights) {
+    const Built b = by_masks(models::ExpertKernels::kLoop, 2);
+    const double t = 64, h = b.workload.hidden_size, rows = 1.5 * t * b.workload.top_k, a = 2;
+    EXPECT_DOUBLE_EQ(b.bytes(OpKind::kTokenCounting, Phase::kForward), (38 + 2 * a) * t * rows);
+    EXPECT_DOUBLE_EQ(b.bytes(OpKind::kOutputReduction, Phase::kBackwardInput),
+                     (a + 20) * t * rows + 2 * a * (t * rows + rows * h + t * h));
+}
+
+// The products of experts are those of any other dispatch: R rows; with the loop one launch an expert.
+TEST(Masks, experts_compute_what_they_do_without) {
+    for (const models::ExpertKernels kernels : {models::ExpertKernels::kLoop, models::ExpertKernels::kGrouped}) {
+        const Built masks = by_masks(kernels, 2), plain = by_masks(kernels, 2, false);
+        for (const Phase phase : {Phase::kForward, Phase::kBackwardInput, Phase::kBackwardWeight}) {
+            EXPECT_DOUBLE_EQ(flop_of(masks, OpKind::kExpertComputation, phase).first,
+                             flop_of(plain, OpKind::kExpertComputation, phase).first);
+        }
+        const Operation* op = masks.operations(OpKind::kExpertComputation, Phase::kForward).front();
+        for (const models::Kernel& kernel : masks.program.kernels_of(*op)) {
+            EXPECT_EQ(kernel.host_syncs, 0);
+            if (kernel.type == models::KernelType::kGemm) {
+                const double local = masks.workload.num_experts / 2.0;
+                EXPECT_EQ(kernel.repeat, kernels == models::ExpertKernels::kLoop ? local : 1);
+            }
+        }
+    }
+}
+
+// The square of a micro-batch: twice the tokens, four times the masks and their products.
+TEST(Masks, what_masks_take_grows_with_the_square_of_the_micro_batch) {
+    const Built one = by_masks(models::ExpertKernels::kLoop, 2);
+    models::Plan p = one.plan;
+    p.micro_batch_size *= 2;
+    models::Stack software = stack("optimus");
+    software.dispatches_by_masks = true;
+    const Built two(one.workload, p, software);
+    EXPECT_DOUBLE_EQ(two.bytes(OpKind::kTokenCounting, Phase::kForward),
+                     4 * one.bytes(OpKind::kTokenCounting, Phase::kForward));
+    EXPECT_DOUBLE_EQ(flop_of(two, OpKind::kIndexGeneration, Phase::kForward).first,
+                     4 * flop_of(one, OpKind::kIndexGeneration, Phase::kForward).first);
+}
+
 TEST(Precision, fp32_weights_make_every_product_and_attention_an_fp32_one) {
     for (const double bytes : {2.0, 4.0}) {
         models::Plan p = toy_plan(models::Dispatch::kAllToAll, models::ExpertKernels::kGrouped);

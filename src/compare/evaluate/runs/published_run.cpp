@@ -1,6 +1,7 @@
 /// @file Cases read as they are: what is named is checked, what is not is passed over.
 #include "compare/evaluate/runs/published_run.hpp"
 
+#include <cmath>
 #include <set>
 #include <string_view>
 
@@ -46,6 +47,8 @@ PublishedRun::Model model_of(const JsonValue& v) {
     model.window = text_of(v, "sliding_window");
     model.layers = required_count(v, "layers");
     model.hidden = required_count(v, "hidden");
+    constexpr double kBillion = 1e9;
+    model.parameters = kBillion * number_of(v, "params_b");
     model.heads = count_of(v, "heads");
     model.kv_heads = count_of(v, "kv_heads", model.heads);
     model.head_size = count_of(v, "head_dim", model.heads > 0 ? model.hidden / model.heads : 0);
@@ -113,6 +116,14 @@ PublishedRun::Measured measured_of(const JsonValue& v, const std::optional<JsonV
     return measured;
 }
 
+/// "TorchTitan (compile)", "torchtitan + torch.compile"; not "uncompiled", "no compile", "without compile".
+bool says_compiled(std::string_view framework) {
+    const std::size_t at = framework.find("compile");
+    const std::string_view before = framework.substr(0, at);
+    return at != std::string_view::npos && !before.ends_with("un") && !before.ends_with("no ") &&
+           !before.ends_with("not ") && !before.ends_with("without ") && !before.ends_with("without torch.");
+}
+
 PublishedRun run_of(const JsonValue& v) {
     PublishedRun run;
     run.id = v.at("id").as_string();
@@ -134,6 +145,7 @@ PublishedRun run_of(const JsonValue& v) {
     }
     run.model = model_of(v.at("model"));
     run.plan = plan_of(v.at("plan"));
+    run.plan.is_compiled = run.plan.is_compiled || (!member(v.at("plan"), "compile") && says_compiled(run.framework));
     run.measured = measured_of(v.at("measured"), member(v, "derived"));
     return run;
 }
@@ -152,6 +164,32 @@ std::vector<PublishedRun> load_published_runs(const JsonDocument& document) {
     return runs;
 }
 
+bool is_swiglu(const PublishedRun::Model& m) {
+    constexpr int kPlain = 4;
+    if (!m.activation.empty() || m.experts == 0) {
+        return m.activation.find("glu") != std::string::npos || (m.activation.empty() && m.ffn != kPlain * m.hidden);
+    }
+    const double h = m.hidden, mixtures = m.layers - m.dense_layers;
+    const double matrix =
+        h * (m.dense_layers * static_cast<double>(m.ffn) + mixtures * (m.experts + m.shared_experts) * m.expert_ffn);
+    const double rest = 2 * h * (m.layers * static_cast<double>(m.heads + m.kv_heads) * m.head_size + m.vocab);
+    const auto miss = [&](int matrices) { return std::abs(matrices * matrix + rest - m.parameters); };
+    return m.parameters <= 0 || miss(3) <= miss(2);
+}
+
+namespace {
+
+double flop_of_active_parameters(const PublishedRun& run) {
+    const PublishedRun::Model& m = run.model;
+    const double h = m.hidden, s = m.sequence, kv = static_cast<double>(m.kv_heads) / m.heads;
+    const double experts = (is_swiglu(m) ? 3.0 : 2.0) * m.top_k * m.expert_ffn * h;
+    constexpr double kForwardAndBackward = 6;
+    return kForwardAndBackward * run.plan.global_batch * s *
+           (m.layers * (2 * h * h * (1 + kv) + 2 * s * h + experts) + m.vocab * h);
+}
+
+}  // namespace
+
 std::optional<double> flop_of_step(const PublishedRun& run) {
     const PublishedRun::Model& m = run.model;
     const double batch = run.plan.global_batch, s = m.sequence, layers = m.layers, h = m.hidden, vocab = m.vocab;
@@ -162,6 +200,9 @@ std::optional<double> flop_of_step(const PublishedRun& run) {
         const double projections = 1 + static_cast<double>(m.kv_heads) / m.heads + gates * m.ffn / h;
         const double width = static_cast<double>(m.heads) * m.head_size / h;
         return kPerProduct * batch * s * layers * h * h * (projections * width + s / h + vocab / (2 * layers * h));
+    }
+    if (how.find("active-parameter FLOPs") != std::string_view::npos && m.experts > 0 && m.heads > 0) {
+        return flop_of_active_parameters(run);
     }
     if (how.starts_with("F=96*B*s*l*h^2")) {
         constexpr double kWithRecompute = 96, kAttention = 6, kHead = 16;

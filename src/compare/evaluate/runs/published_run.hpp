@@ -27,6 +27,7 @@ struct PublishedRun {
         int q_rank = 0, kv_rank = 0, rope_head_size = 0, plain_head_size = 0, value_head_size = 0;
         bool has_head_size = false;  ///< as the case says; else hidden / heads
         std::optional<bool> tied_embeddings;
+        double parameters = 0;  ///< all of them
     } model;
 
     struct Plan {
@@ -59,10 +60,20 @@ struct MeasuredStep {
 /// flop_of_step knows, derived step. Nothing where it has none.
 [[nodiscard]] std::optional<MeasuredStep> measured_step(const PublishedRun& run);
 
+/// SwiGLU, three matrices a feed-forward: as the case says; else of dense models where the inner width is not four
+/// times the hidden size. Of mixtures, whichever of two and three matrices comes closer to the parameters that the case
+/// has,
+///   layers (2 heads + 2 kv) head_size h + matrices h (dense ffn + mixtures (experts + shared) expert_ffn) + 2 V h,
+/// and three where it has none.
+[[nodiscard]] bool is_swiglu(const PublishedRun::Model& model);
+
 /// FLOP of a step as the source counts them; nothing where the convention is not known.
 ///
 /// Megatron-LM's (megatron/training: num_floating_point_operations), attention counted whole, no recomputation:
 ///   12 B s L h^2 ((1 + kv / heads + gates ffn / h) heads head_size / h + s / h + V / (2 L h)), gates 1, swiglu 1.5
+/// Megatron-DeepSpeed's with experts ("active-parameter FLOPs"; megatron/utils.py: throughput_calculator), attention
+/// counted whole, no recomputation, m matrices a feed-forward, without shared experts and dense layers:
+///   6 B s (L (2 h^2 (1 + kv / heads) + 2 s h + m K f h) + V h), K experts of width f a token
 /// Narayanan et al. 2021, with all of the forward pass again: 96 B s L h^2 (1 + s / (6 h) + V / (16 L h))
 [[nodiscard]] std::optional<double> flop_of_step(const PublishedRun& run);
 

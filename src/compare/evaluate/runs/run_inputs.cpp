@@ -2,6 +2,7 @@
 #include "compare/evaluate/runs/run_inputs.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <sstream>
 #include <string_view>
@@ -12,9 +13,33 @@
 
 namespace auspex::evaluate {
 
+namespace {
+
+std::string small(std::string_view text) {
+    std::string letters(text);
+    std::ranges::transform(letters, letters.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return letters;
+}
+
+/// "ZeRO-1", "zero stage 1" and "Stage 1" are "1".
+std::string zero_words(const PublishedRun& run) {
+    std::string words = small(run.plan.zero);
+    for (const std::string_view name : {"zero", "stage"}) {
+        if (words.starts_with(name)) {
+            words.erase(0, name.size());
+            words.erase(0, words.find_first_not_of(" -_="));
+        }
+    }
+    return words;
+}
+
+}  // namespace
+
 bool is_recompute_unstated(const PublishedRun& run) {
-    const std::string_view said = run.plan.recompute;
-    return said.empty() || said.starts_with("see ") || said.starts_with("not stated");
+    const std::string said = small(run.plan.recompute);
+    return said.empty() || said.starts_with("see ") || said.starts_with("not stated") || said.starts_with("unstated") ||
+           said.starts_with("unknown") || said.starts_with("n/a");
 }
 namespace {
 
@@ -22,11 +47,6 @@ bool has(std::string_view text, std::string_view part) { return text.find(part) 
 
 [[noreturn]] void refuse(const PublishedRun& run, const std::string& found, const std::string& expected) {
     throw InputError(run.id, "found " + found + "; expected " + expected);
-}
-
-bool is_swiglu(const PublishedRun::Model& m) {
-    constexpr int kPlain = 4;
-    return has(m.activation, "glu") || (m.activation.empty() && (m.ffn != kPlain * m.hidden || m.experts > 0));
 }
 
 void write_attention(JsonWriter& json, const PublishedRun::Model& m) {
@@ -65,7 +85,22 @@ void write_expert_groups(JsonWriter& json, const PublishedRun::Model& m, std::ve
     }
 }
 
-void write_experts(JsonWriter& json, const PublishedRun& run, std::vector<std::string>& notes) {
+/// As the case says, or where the framework cannot do without one, its default.
+void write_capacity(JsonWriter& json, const PublishedRun& run, const RunNames::Framework& framework,
+                    std::vector<std::string>& notes) {
+    const bool is_stated = run.plan.capacity_factor > 0;
+    const double factor = is_stated ? run.plan.capacity_factor : framework.capacity_unstated;
+    if (factor <= 0) {
+        return;
+    }
+    if (!is_stated) {
+        notes.push_back("capacity_factor " + json_number(factor) + " is assumed");
+    }
+    json.member("capacity_factor", factor).member("pad_to_capacity", framework.pads_to_capacity);
+}
+
+void write_experts(JsonWriter& json, const PublishedRun& run, const RunNames::Framework& framework,
+                   std::vector<std::string>& notes) {
     const PublishedRun::Model& m = run.model;
     if (m.experts == 0 || m.dense_layers > 0) {
         if (m.ffn < 1) {
@@ -82,12 +117,11 @@ void write_experts(JsonWriter& json, const PublishedRun& run, std::vector<std::s
     json.member("num_experts", m.experts).member("top_k", m.top_k).member("expert_size", m.expert_ffn);
     json.member("shared_experts", m.shared_experts).member("first_dense_layers", m.dense_layers);
     write_expert_groups(json, m, notes);
-    if (run.plan.capacity_factor > 0) {
-        json.member("capacity_factor", run.plan.capacity_factor);
-    }
+    write_capacity(json, run, framework, notes);
 }
 
-std::string workload_of(const PublishedRun& run, std::vector<std::string>& notes) {
+std::string workload_of(const PublishedRun& run, const RunNames::Framework& framework,
+                        std::vector<std::string>& notes) {
     const PublishedRun::Model& m = run.model;
     if (m.heads < 1) {
         refuse(run, "no number of attention heads", "model.heads");
@@ -109,7 +143,7 @@ std::string workload_of(const PublishedRun& run, std::vector<std::string>& notes
         write_attention(json, m);
         json.member("norm", swiglu ? "rms" : "layer").member("feed_forward", swiglu ? "swiglu" : "gelu");
         json.member("biases", !swiglu).member("learned_positions", !swiglu && m.position.empty());
-        write_experts(json, run, notes);
+        write_experts(json, run, framework, notes);
         write_window(json, run);
         json.member("vocab_size", m.vocab).member("tied_embeddings", m.tied_embeddings.value_or(!swiglu));
         json.member("sequence_length", m.sequence).end_object();
@@ -118,14 +152,14 @@ std::string workload_of(const PublishedRun& run, std::vector<std::string>& notes
 }
 
 std::string optimizer_of(const PublishedRun& run, const RunNames::Framework& framework) {
-    const std::string_view zero = run.plan.zero;
-    if (run.plan.is_fsdp || zero.starts_with("3") || has(zero, "FSDP")) {
+    const std::string zero = zero_words(run);
+    if (run.plan.is_fsdp || zero.starts_with("3") || has(zero, "fsdp")) {
         return run.plan.pp > 1 && !framework.sharded_with_stages.empty() ? framework.sharded_with_stages : "fsdp";
     }
     if (zero.starts_with("2")) {
         return "zero-2";
     }
-    if (zero.starts_with("1") || has(zero, "distributed_optimizer")) {
+    if (zero.starts_with("1") || has(zero, "distributed_optimizer") || has(zero, "distributed optimizer")) {
         return run.plan.ep > 1 ? framework.sharded_with_experts : "sharded";
     }
     if (zero.empty()) {
@@ -134,7 +168,7 @@ std::string optimizer_of(const PublishedRun& run, const RunNames::Framework& fra
     if (zero.starts_with("none") || zero.starts_with("0")) {
         return "replicated";
     }
-    refuse(run, "zero " + json_quote(zero), "one that begins with none, 0, 1, 2, 3 or distributed_optimizer");
+    refuse(run, "zero " + json_quote(run.plan.zero), "one that begins with none, 0, 1, 2, 3 or distributed_optimizer");
 }
 
 /// ZeRO++ keeps a second copy of the weights in each node (hpZ), from which the backward pass gathers them. 0: it does
@@ -155,10 +189,10 @@ std::vector<std::string> recompute_of(const PublishedRun& run, const RunNames::F
     if (run.plan.recompute_choice) {
         return *run.plan.recompute_choice;
     }
-    std::string_view said = run.plan.recompute;
+    std::string said = small(run.plan.recompute);
     if (is_recompute_unstated(run)) {
         said = framework.recompute_unstated;
-        notes.push_back("recompute " + std::string(said) + " is assumed");
+        notes.push_back("recompute " + said + " is assumed");
     }
     if (said.starts_with("none")) {
         return {};
@@ -169,27 +203,27 @@ std::vector<std::string> recompute_of(const PublishedRun& run, const RunNames::F
     if (said.starts_with("selective")) {
         return framework.selective;
     }
-    refuse(run, "recompute " + json_quote(said), "full, selective, none, or nothing stated");
+    refuse(run, "recompute " + json_quote(run.plan.recompute), "full, selective, none, or nothing stated");
 }
 
 std::string fp8_of(const PublishedRun& run) {
-    const std::string_view precision = run.precision;
-    if (has(precision, "FP4") || has(precision, "fp4")) {
+    const std::string precision = small(run.precision);
+    if (has(precision, "fp4")) {
         return "nvfp4";
     }
-    if (has(precision, "finer granularity") || has(precision, "block") || has(precision, "MX") ||
-        has(precision, "-SC")) {
+    if (has(precision, "finer granularity") || has(precision, "block") || has(precision, "mx") ||
+        has(run.precision, "-SC")) {
         return "blockwise";
     }
-    if (has(precision, "FP8") || has(precision, "fp8")) {
+    if (has(precision, "fp8")) {
         return "tensorwise";
     }
-    for (const char* const word : {"bf16", "BF16", "fp16"}) {
+    for (const char* const word : {"bf16", "bfloat16", "fp16", "float16"}) {
         if (has(precision, word)) {
             return "none";
         }
     }
-    refuse(run, "precision " + json_quote(precision), "one with bf16, fp16, fp8 or fp4 in it");
+    refuse(run, "precision " + json_quote(run.precision), "one with bf16, fp16, fp8 or fp4 in it");
 }
 
 /// Micro-batches of a step; a last one that is smaller counts as a whole one.
@@ -319,7 +353,7 @@ std::string plan_of(const PublishedRun& run, const RunNames::Framework& framewor
 
 RunInputTexts run_inputs(const PublishedRun& run, const RunNames::Framework& framework) {
     RunInputTexts texts;
-    texts.workload = workload_of(run, texts.notes);
+    texts.workload = workload_of(run, framework, texts.notes);
     texts.plan = plan_of(run, framework, texts.notes);
     return texts;
 }

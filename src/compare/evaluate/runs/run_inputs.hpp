@@ -19,8 +19,9 @@ struct RunInputTexts {
 /// Throws InputError, which names the case and what of it cannot be said: "without a number of attention heads",
 /// "global batch 63 is no multiple of …".
 ///
-/// Where a case does not say: activation GELU where the inner width is four times the hidden size, else SwiGLU;
+/// Where a case does not say: the activation is that of is_swiglu;
 /// GELU comes with layer norms, biases, learned positions (not with ALiBi) and tied embeddings; etp 1 with ep above 1;
+/// capacity and its padding as the framework has them;
 /// ranks as Megatron orders them (tp, cp, ep, dp, pp); fp16 is as fast as bf16.
 /// `overlap` are the framework's streams, as far as the run has them.
 [[nodiscard]] RunInputTexts run_inputs(const PublishedRun& run, const RunNames::Framework& framework);

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <string_view>
 
+#include "base/error.hpp"
 #include "base/json.hpp"
 #include "compare/evaluate/published_collectives.hpp"
 #include "models/plan.hpp"
@@ -70,6 +71,16 @@ std::vector<std::vector<std::string>> read_choices(const JsonValue& list) {
     return choices;
 }
 
+void read_capacity(const JsonValue& v, RunNames::Framework& framework) {
+    constexpr double kLeast = 0.01, kMost = 1000;  // of workload.capacity_factor
+    if (const std::optional<JsonValue> pads = v.find("pads_to_capacity")) {
+        framework.pads_to_capacity = pads->as_bool();
+    }
+    if (const std::optional<JsonValue> factor = v.find("capacity_unstated")) {
+        framework.capacity_unstated = factor->as_number(kLeast, kMost);
+    }
+}
+
 RunNames::Framework read_framework(const JsonValue& v) {
     v.allow_only({"text",
                   "gpu",
@@ -86,6 +97,8 @@ RunNames::Framework read_framework(const JsonValue& v) {
                   "most_virtual_stages",
                   "sharded_with_stages",
                   "sharded_with_experts",
+                  "pads_to_capacity",
+                  "capacity_unstated",
                   "optimizer_unstated",
                   "micro_batch_per_stage",
                   "selective",
@@ -132,6 +145,7 @@ RunNames::Framework read_framework(const JsonValue& v) {
         framework.sharded_with_experts = name_in(v, "sharded_with_experts");
     }
     framework.sharded_with_stages = text_in(v, "sharded_with_stages");
+    read_capacity(v, framework);
     framework.set = texts_in(v, "set");
     framework.set_compiled = texts_in(v, "set_compiled");
     return framework;
@@ -198,13 +212,19 @@ bool fits(const Entry& one, const PublishedRun& run) {
 
 RunNames load_run_names(const JsonDocument& document) {
     const JsonValue root = document.root();
-    root.allow_only({"comment", "hardware", "frameworks", "corrections", "fitted", "reasons"});
+    root.allow_only({"comment", "hardware", "frameworks", "unmapped", "corrections", "fitted", "reasons"});
     RunNames names;
     for (const JsonValue& one : root.at("hardware").elements()) {
         names.hardware.push_back(read_hardware(one));
     }
     for (const JsonValue& one : root.at("frameworks").elements()) {
         names.frameworks.push_back(read_framework(one));
+    }
+    if (const std::optional<JsonValue> unmapped = root.find("unmapped")) {
+        for (const JsonValue& one : unmapped->elements()) {
+            one.allow_only({"text", "why"});
+            names.unmapped.push_back({texts_in(one, "text"), name_in(one, "why")});
+        }
     }
     if (const std::optional<JsonValue> corrections = root.find("corrections")) {
         for (const JsonValue& one : corrections->elements()) {
@@ -230,12 +250,74 @@ const RunNames::Hardware* hardware_of(const RunNames& names, const PublishedRun&
     return found == names.hardware.end() ? nullptr : &*found;
 }
 
-const RunNames::Framework* framework_of(const RunNames& names, const PublishedRun& run) {
-    const auto found = std::ranges::find_if(names.frameworks, [&](const RunNames::Framework& one) {
-        return begins_with_any(run.framework, one.text) && begins_with_any(run.gpu, one.gpu) &&
-               run.source_key.starts_with(one.source_key) && contains_any(run.source, one.source);
+namespace {
+
+const RunNames::Unmapped* unmapped_of(const RunNames& names, const PublishedRun& run) {
+    const auto found = std::ranges::find_if(names.unmapped, [&](const RunNames::Unmapped& one) {
+        return !one.text.empty() && begins_with_any(run.framework, one.text);
     });
-    return found == names.frameworks.end() ? nullptr : &*found;
+    return found == names.unmapped.end() ? nullptr : &*found;
+}
+
+/// The rest of a name from its next word on; empty: it was the last. Hyphens do not part words.
+std::string_view next_word(std::string_view name) {
+    constexpr std::string_view kBetween = " +/(),;:&";
+    const std::size_t end = name.find_first_of(kBetween);
+    const std::size_t begin = end == std::string_view::npos ? end : name.find_first_not_of(kBetween, end);
+    return begin == std::string_view::npos ? "" : name.substr(begin);
+}
+
+/// `"A", "B"`, each once.
+std::string quoted_list(const std::vector<std::string>& words) {
+    std::string list;
+    for (auto word = words.begin(); word != words.end(); ++word) {
+        if (std::find(words.begin(), word, *word) == word) {
+            list += (list.empty() ? "" : ", ") + json_quote(*word);
+        }
+    }
+    return list;
+}
+
+template <typename Entry>
+std::vector<std::string> all_texts(const std::vector<Entry>& entries, std::vector<std::string> Entry::*texts) {
+    std::vector<std::string> all;
+    for (const Entry& entry : entries) {
+        all.insert(all.end(), (entry.*texts).begin(), (entry.*texts).end());
+    }
+    return all;
+}
+
+}  // namespace
+
+const RunNames::Framework* framework_of(const RunNames& names, const PublishedRun& run) {
+    if (unmapped_of(names, run) != nullptr) {
+        return nullptr;
+    }
+    for (std::string_view name = run.framework; !name.empty(); name = next_word(name)) {
+        const auto found = std::ranges::find_if(names.frameworks, [&](const RunNames::Framework& one) {
+            return begins_with_any(std::string(name), one.text) && begins_with_any(run.gpu, one.gpu) &&
+                   run.source_key.starts_with(one.source_key) &&
+                   (contains_any(run.source, one.source) || contains_any(run.framework, one.source));
+        });
+        if (found != names.frameworks.end()) {
+            return &*found;
+        }
+    }
+    return nullptr;
+}
+
+void refuse_unmapped(const RunNames& names, const PublishedRun& run) {
+    if (hardware_of(names, run) == nullptr) {
+        throw InputError(run.id, "found GPU " + json_quote(run.gpu) +
+                                     ", which no machine here has; expected one that begins with " +
+                                     quoted_list(all_texts(names.hardware, &RunNames::Hardware::gpu)));
+    }
+    const RunNames::Unmapped* const known = unmapped_of(names, run);
+    throw InputError(run.id,
+                     "found framework " + json_quote(run.framework) + ", which no stack here is" +
+                         (known != nullptr ? ": " + known->why
+                                           : "; expected one with a word that begins with " +
+                                                 quoted_list(all_texts(names.frameworks, &RunNames::Framework::text))));
 }
 
 std::vector<const RunNames::Correction*> corrections_of(const RunNames& names, const PublishedRun& run) {

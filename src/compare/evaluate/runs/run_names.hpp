@@ -32,6 +32,8 @@ struct RunNames {
         std::string sharded_with_experts = "ep-aware";  ///< the optimizer of ZeRO stage 1 where ep is above 1
         std::string sharded_with_stages;     ///< the optimizer in fsdp's place where pp is above 1; empty: fsdp
         bool micro_batch_per_stage = false;  ///< unstated: as many micro-batches as stages, not the fastest size
+        bool pads_to_capacity = false;       ///< of runs with a capacity: every expert has as many rows as it may get
+        double capacity_unstated = 0;        ///< the workload's capacity_factor, where the case does not say; 0: none
         int most_virtual_stages = 1;         ///< a rank has at most, where the case does not say how many
         std::vector<std::string> selective;  ///< what "selective" recomputes, in the plan's words
         std::string recompute_unstated;      ///< what it recomputes where the case does not say: none, selective, full
@@ -40,6 +42,11 @@ struct RunNames {
         std::vector<std::vector<std::string>> recompute_choices{{}, {"core_attention"}, {"layer"}};
         std::vector<std::string> fp8_weights_only;   ///< recipes (plan.fp8) whose weights are in 8 bits only
         std::vector<std::string> set, set_compiled;  ///< the second where the case has `compile`, behind the first
+    };
+    /// Frameworks that no stack stands for.
+    struct Unmapped {
+        std::vector<std::string> text;  ///< one of which the case's words begin with
+        std::string why;
     };
     /// What cases say that their own measurements contradict, or leave out that these tell: of those with one of the
     /// ids and one of the texts somewhere in their source, as far as there are any.
@@ -64,6 +71,7 @@ struct RunNames {
     };
     std::vector<Hardware> hardware;
     std::vector<Framework> frameworks;
+    std::vector<Unmapped> unmapped;
     std::vector<Correction> corrections;
     std::vector<Fitted> fitted;
     std::vector<Reason> reasons;
@@ -72,7 +80,13 @@ struct RunNames {
 [[nodiscard]] RunNames load_run_names(const JsonDocument& document);
 
 [[nodiscard]] const RunNames::Hardware* hardware_of(const RunNames& names, const PublishedRun& run);
+/// The first whose texts all fit the case; where none does, the first whose texts fit what is left of the framework's
+/// name from its second word on, then from its third ("ALCF Megatron-DeepSpeed", "Lightning + FSDP2"). Null where none
+/// does, and for frameworks of RunNames::unmapped.
 [[nodiscard]] const RunNames::Framework* framework_of(const RunNames& names, const PublishedRun& run);
+/// Throws InputError: the GPU or framework of the case that framework_of or hardware_of does not find, why where
+/// RunNames::unmapped says so, and what is known.
+[[noreturn]] void refuse_unmapped(const RunNames& names, const PublishedRun& run);
 [[nodiscard]] std::vector<const RunNames::Correction*> corrections_of(const RunNames& names, const PublishedRun& run);
 /// With the micro-batches of its corrections.
 [[nodiscard]] PublishedRun corrected(const RunNames& names, PublishedRun run);

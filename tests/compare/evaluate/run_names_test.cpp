@@ -1,0 +1,170 @@
+/// @file The shipped table of names: which stack a framework's name is, however it is spelt, and what is said of
+/// others.
+#include "compare/evaluate/runs/run_names.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "models/stack.hpp"
+
+namespace auspex::evaluate {
+namespace {
+
+const std::string kRoot = AUSPEX_SOURCE_DIR;
+
+const RunNames& shipped() {
+    static const RunNames names = load_run_names(JsonDocument::load(kRoot + "/machines/published/runs.json"));
+    return names;
+}
+
+PublishedRun run_of(const std::string& framework, const std::string& gpu, const std::string& source = "") {
+    PublishedRun run;
+    run.id = "case", run.framework = framework, run.gpu = gpu, run.source = source;
+    return run;
+}
+
+std::string stack_of(const std::string& framework, const std::string& gpu) {
+    const RunNames::Framework* const found = framework_of(shipped(), run_of(framework, gpu));
+    return found == nullptr ? "" : found->stack;
+}
+
+constexpr const char *kHopper = "NVIDIA H100-SXM5 80GB", *kAmpere = "A100-SXM4-40GB", *kGcd = "AMD Instinct MI250X GCD",
+                     *kMi300 = "AMD MI300X", *kMax = "Intel Data Center GPU Max 1550 tile";
+
+/// Names, GPUs, stacks.
+TEST(RunNames, a_framework_is_known_by_any_spelling_of_its_name) {
+    const std::vector<std::array<std::string, 3>> expected{
+        {"X-MoE", kGcd, "x-moe"},
+        {"x-moe", kGcd, "x-moe"},
+        {"XMoE (SC25)", kHopper, "x-moe"},
+        {"Tutel", kGcd, "tutel"},
+        {"tutel 0.3", kAmpere, "tutel"},
+        {"DeepSpeed-MoE + Tutel", kGcd, "tutel"},
+        {"DeepSpeed-MoE", kGcd, "deepspeed-moe"},
+        {"deepspeed moe v0.15", kAmpere, "deepspeed-moe"},
+        {"DeepSpeed-TED", kGcd, "deepspeed-moe"},
+        {"DeepSpeed ZeRO-3", kMax, "megatron-deepspeed"},
+        {"DeepSpeed ZeRO-3", kHopper, "pytorch-fsdp"},
+        {"Megatron-DeepSpeed", kGcd, "megatron-deepspeed"},
+        {"megatron_deepspeed", kAmpere, "megatron-lm"},
+        {"ALCF Megatron-DeepSpeed", kMax, "megatron-deepspeed"},
+        {"NeMo 25.04", kHopper, "megatron-core"},
+        {"NVIDIA NeMo 24.07", kHopper, "megatron-core"},
+        {"nemo framework / dgxc-benchmarking", kHopper, "megatron-core"},
+        {"DGXC", kHopper, "megatron-core"},
+        {"NeMo / DGX Cloud benchmarking", kHopper, "megatron-core"},
+        {"DGX Cloud benchmarking (NeMo)", kHopper, "megatron-core"},
+        {"Megatron-Bridge", kHopper, "megatron-core"},
+        {"megatron bridge 0.2", kHopper, "megatron-core"},
+        {"Megatron-Core (NeMo)", kHopper, "megatron-core"},
+        {"MCore r0.8", kHopper, "megatron-core"},
+        {"Megatron-LM", kAmpere, "megatron-lm"},
+        {"ROCm Megatron-LM", kMi300, "megatron-core"},
+        {"Primus (Megatron)", kMi300, "megatron-core"},
+        {"Primus (TorchTitan backend)", kMi300, "pytorch-fsdp"},
+        {"torchtitan", kHopper, "pytorch-fsdp"},
+        {"TorchTitan (compile)", kHopper, "pytorch-fsdp"},
+        {"TorchTitan + ezpz, XCCL", kMax, "torchtitan"},
+        {"FSDP2", kHopper, "pytorch-fsdp"},
+        {"PyTorch FSDP2 + torch.compile", kHopper, "pytorch-fsdp"},
+        {"Lightning (FSDP2)", kHopper, "pytorch-fsdp"},
+        {"nanotron", kHopper, "nanotron"},
+    };
+    for (const auto& [framework, gpu, stack] : expected) {
+        EXPECT_EQ(stack_of(framework, gpu), stack) << framework << " on " << gpu;
+    }
+}
+
+/// NeMo and Megatron-Bridge reduce gradients in bf16, Megatron-Core by itself in fp32.
+TEST(RunNames, recipes_of_nemo_are_told_from_megatron_core) {
+    for (const auto& [framework, dtype] : std::map<std::string, std::string>{
+             {"Megatron-Core (NeMo)", "bf16"}, {"NeMo 25.04", "bf16"}, {"Megatron-Core r0.8.0", "fp32"}}) {
+        EXPECT_EQ(framework_of(shipped(), run_of(framework, kHopper))->gradient_dtype, dtype) << framework;
+    }
+    // Releases before CUDA graphs issue kernel by kernel on Hopper, whether source or framework has the version.
+    const std::vector<std::string> eager{"stack.releases.use=eager-2025"};
+    EXPECT_EQ(framework_of(shipped(), run_of("NeMo 25.04", kHopper))->set, eager);
+    EXPECT_EQ(framework_of(shipped(), run_of("NeMo", kHopper, "performance, 24.07 NeMo container"))->set, eager);
+    EXPECT_TRUE(framework_of(shipped(), run_of("NeMo 25.04", "B200"))->set.empty());
+    EXPECT_TRUE(framework_of(shipped(), run_of("NeMo 26.06", kHopper))->set.empty());
+}
+
+TEST(RunNames, baselines_of_deepspeed_pad_to_their_capacity_and_x_moe_does_not) {
+    const auto of = [](const char* framework) { return *framework_of(shipped(), run_of(framework, kGcd)); };
+    EXPECT_FALSE(of("X-MoE").pads_to_capacity);
+    EXPECT_EQ(of("X-MoE").capacity_unstated, 0);
+    EXPECT_EQ(of("X-MoE").dispatch_between_nodes, "hierarchical-alltoall");
+    for (const char* const framework : {"Tutel", "DeepSpeed-MoE", "DeepSpeed-TED"}) {
+        EXPECT_TRUE(of(framework).pads_to_capacity) << framework;
+        EXPECT_EQ(of(framework).capacity_unstated, 1) << framework;
+        EXPECT_EQ(of(framework).dispatch_between_nodes, "") << framework;
+    }
+    // On NVIDIA's GPUs with NCCL.
+    EXPECT_EQ(framework_of(shipped(), run_of("Tutel", kAmpere))->set,
+              std::vector<std::string>{"stack.transport.use=nccl"});
+}
+
+/// What an entry takes for granted, its stack has.
+TEST(RunNames, every_stack_of_the_table_is_there_and_offers_what_its_entry_asks_for) {
+    for (const RunNames::Framework& one : shipped().frameworks) {
+        const models::Stack stack = models::load_stack(JsonDocument::load(kRoot + "/stacks/" + one.stack + ".json"));
+        EXPECT_NE(std::ranges::find(stack.offers_expert_kernels, one.expert_kernels), stack.offers_expert_kernels.end())
+            << one.stack << " " << one.expert_kernels;
+        EXPECT_NE(std::ranges::find(stack.offers_dispatches, one.dispatch), stack.offers_dispatches.end())
+            << one.stack << " " << one.dispatch;
+    }
+}
+
+std::string refusal_of(const PublishedRun& run) {
+    EXPECT_EQ(framework_of(shipped(), run), nullptr) << run.framework;
+    try {
+        refuse_unmapped(shipped(), run);
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(RunNames, what_no_stack_is_is_said_with_the_reason_or_with_what_is_known) {
+    // Not the FSDP behind it, which is another one's.
+    const std::string xla = refusal_of(run_of("MaxText (JAX, FSDP)", kHopper));
+    EXPECT_NE(xla.find("\"MaxText (JAX, FSDP)\""), std::string::npos) << xla;
+    EXPECT_NE(xla.find("XLA"), std::string::npos) << xla;
+    const std::string unknown = refusal_of(run_of("Megatonne", kHopper));
+    for (const char* const word : {"case", "\"Megatonne\"", "\"NeMo\"", "\"X-MoE\"", "\"TorchTitan\""}) {
+        EXPECT_NE(unknown.find(word), std::string::npos) << unknown;
+    }
+    PublishedRun gpu = run_of("Abacus", "TPU v5p");
+    const std::string machine = refusal_of(gpu);
+    EXPECT_NE(machine.find("\"TPU v5p\""), std::string::npos) << machine;
+    EXPECT_NE(machine.find("\"MI300X\""), std::string::npos) << machine;
+}
+
+TEST(RunNames, bad_entries_are_refused_by_path) {
+    const auto fault = [](const std::string& more) {
+        try {
+            static_cast<void>(load_run_names(JsonDocument::parse(
+                R"({"hardware": [], "fitted": [], "frameworks": [{"text": ["a"], "stack": "s", "gradient_dtype": "fp32",
+                    "expert_kernels": "grouped", "dispatch": "alltoall", "recompute_unstated": "none", )" +
+                    more + "}]}",
+                "names")));
+        } catch (const InputError& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    EXPECT_NE(fault(R"("capacity_unstated": 0)").find("capacity_unstated"), std::string::npos);
+    EXPECT_NE(fault(R"("pads_to_capacity": 1)").find("pads_to_capacity"), std::string::npos);
+    EXPECT_EQ(fault(R"("capacity_unstated": 1.25)"), "");
+}
+
+}  // namespace
+}  // namespace auspex::evaluate

@@ -53,7 +53,7 @@ void read_kernels(const JsonValue& base, const std::optional<JsonValue>& release
     const Overlaid section{base, release};
     section.allow_only({"launch", "issue", "host_sync", "backward_launch_ratio", "gemm_efficiency",
                         "attention_efficiency", "step_host", "counts", "keeps", "cross_entropy_copies",
-                        "weights_in_activation", "issues_each_expert"});
+                        "weights_in_activation", "issues_each_expert", "allocator"});
     const auto has = [&](std::string_view key) { return section.of(key).find(key).has_value(); };
     const auto time = [&](std::string_view key) { return read_time(section.of(key), key, stack); };
     stack.launch_s = time("launch");
@@ -76,6 +76,10 @@ void read_kernels(const JsonValue& base, const std::optional<JsonValue>& release
         set_flags(*keeps, {"rotated", "activation"}, {&stack.keeps_rotated, &stack.keeps_activation});
     }
     stack.weights_in_activation = read_flag(section.of("weights_in_activation"), "weights_in_activation");
+    if (const auto allocator = section.of("allocator").find("allocator")) {
+        stack.allocator =
+            allocator->as_one_of({"caching", "expandable"}) == 0 ? Allocator::kCaching : Allocator::kExpandable;
+    }
 }
 
 void read_can_overlap(const JsonValue& base, const std::optional<JsonValue>& release, Stack& stack) {

@@ -17,10 +17,13 @@ void BlockWalk::head_step(const Operation& op) {
             return tally_.make(pass_.router_logits, MemoryLabel::kRouterLogits, chunk_.router_logits);
         case OpKind::kFinalNorm: return tally_.make(head().norm, kActivations, s_.ts * s_.h * s_.a);
         case OpKind::kLmHead:
+            tally_.make(head().logits, MemoryLabel::kLogits, s_.t * s_.vocabulary * kReal);
             return tally_.make(head().logits, MemoryLabel::kLogits,
-                               s_.t * s_.vocabulary * (kReal + (s_.keeps_bf16_logits ? s_.a : 0)));
+                               s_.keeps_bf16_logits ? s_.t * s_.vocabulary * s_.a : 0);
         default:
-            tally_.make_for_now(MemoryLabel::kLogits, s_.logit_copies * s_.t * s_.vocabulary * kReal);
+            for (std::uint64_t copy = 0; copy < s_.logit_copies; ++copy) {
+                tally_.make_for_now(MemoryLabel::kLogits, s_.t * s_.vocabulary * kReal);
+            }
             return tally_.make(head().logits, MemoryLabel::kLogits, s_.t * 3 * kReal);
     }
 }

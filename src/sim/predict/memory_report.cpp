@@ -62,6 +62,7 @@ MemoryReport report_of(const models::Inputs& inputs, const models::Layout& layou
     }
     const schedule::StageMemory& heaviest = report.by_stage[static_cast<std::size_t>(report.heaviest_stage)];
     report.by_label = heaviest.by_label;
+    report.reserved_bytes = heaviest.reserved_bytes, report.allocated_bytes = heaviest.allocated_bytes;
     report.fits = report.peak_bytes <= report.capacity_bytes;
     const auto largest = std::max_element(report.by_label.begin(), report.by_label.end(),
                                           [](const auto& a, const auto& b) { return a.second < b.second; });

@@ -81,8 +81,9 @@ StageMemory with_reserve(StageMemory memory, const std::optional<ReservedMemory>
     }
     memory.reserved_bytes = played->reserved;
     memory.allocated_bytes = played->allocated;
-    const double more = std::max(0.0, played->reserved + machine.tile.reserved_bytes - memory.peak_bytes);
-    memory.peak_bytes += more;
+    const double peak = std::max(memory.peak_bytes, played->reserved + machine.tile.reserved_bytes);
+    const double more = peak - memory.peak_bytes;
+    memory.peak_bytes = peak;
     memory.by_label.back().second += more;
     memory.peak_by_label.back().second += more;
     return memory;

@@ -49,6 +49,7 @@ BlockMemory BlockWalk::run(const Program& program, const Block& block, const Mem
 
 void BlockWalk::run_operation(const Operation& op, std::uint32_t number) {
     ShardedUnits* const units = block_ == BlockKind::kOptimizer ? nullptr : playback_.units;
+    number_ = number;
     make_units(op);
     if (units != nullptr) {
         units->before(op);

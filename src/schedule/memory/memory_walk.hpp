@@ -145,6 +145,9 @@ class BlockWalk {
     void begin_sublayer();
     void head_step(const Operation& op);
     void head_gradient(const Operation& op);
+    void make_logits();
+    void cross_entropy_step();
+    void cross_entropy_gradient();
     void tp_step(const Operation& op);
     void gather_step(const Operation& op);
     void prediction_step(const Operation& op);
@@ -224,6 +227,7 @@ class BlockWalk {
     MemoryTally tally_;
     BlockKind block_ = BlockKind::kForward;
     Phase phase_ = Phase::kForward;
+    std::uint32_t number_ = 0;  ///< of the operation in its block
     int sublayer_ = 0;  ///< index of the current sublayer in the chunk; behind the last, or -1, when all have run
     int head_ = 0;      ///< index of the one that runs next: backward from the last
     // forward

@@ -71,6 +71,10 @@ MemoryReport report_of(const models::Inputs& inputs, const models::Layout& layou
                      (report.fits ? "" : ", " + size_text(report.peak_bytes - report.capacity_bytes) + " too much") +
                      "; heaviest stage " + std::to_string(report.heaviest_stage) + ", peak in " +
                      heaviest.peak_operation + "; largest part " + largest->first + ", " + size_text(largest->second);
+    if (report.reserved_bytes > 0) {
+        report.verdict += "; the allocator reserves " + size_text(report.reserved_bytes) + " for " +
+                          size_text(report.allocated_bytes);
+    }
     add_host_memory(report, layout);
     return report;
 }

@@ -20,6 +20,9 @@ enum class Staging {
              ///< and over two and three levels the ranks of a node meet in its memory
 };
 enum class Reduction { kFlat, kBucketed };
+/// What hands out memory of the device where it is played allocation by allocation (schedule::reserved_memory), with
+/// fsdp: PyTorch's caching allocator with segments of its usual sizes, or with segments that grow.
+enum class Allocator { kNone, kCaching, kExpandable };
 
 /// Kernels launched by one named operation when it is not fused into one. Each is also one pass over its data.
 struct KernelCounts {
@@ -47,7 +50,8 @@ struct Stack {
     double backward_launch_ratio =
         1;  ///< automatic differentiation issues this many kernels per forward kernel of a non-GEMM operation
     KernelCounts kernels;
-    bool keeps_rotated = false;    ///< rotation is out of place: queries and keys stay beside the projections
+    bool keeps_rotated = false;  ///< rotation is out of place: queries and keys stay beside the projections
+    Allocator allocator = Allocator::kNone;
     int cross_entropy_copies = 0;  ///< fp32 copies of the logits beside the first, while cross entropy is computed
     bool weights_in_activation = false;  ///< experts' activations are weighted, so that returned rows are not kept
     bool keeps_activation = false;       ///< SwiGLU in several kernels: the activated gate stays beside the product

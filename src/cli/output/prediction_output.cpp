@@ -240,6 +240,10 @@ void write_memory(JsonWriter& json, const predict::MemoryReport& memory) {
         .member("capacity_bytes", whole(memory.capacity_bytes))
         .member("fits", memory.fits);
     json.member("heaviest_stage", memory.heaviest_stage).member("verdict", memory.verdict);
+    if (memory.reserved_bytes > 0) {
+        json.member("reserved_bytes", whole(memory.reserved_bytes));
+        json.member("allocated_bytes", whole(memory.allocated_bytes));
+    }
     if (memory.host_bytes > 0) {
         json.key("host").begin_object();
         json.member("bytes", whole(memory.host_bytes)).member("bytes_per_node", whole(memory.host_bytes_per_node));
@@ -253,6 +257,10 @@ void write_memory(JsonWriter& json, const predict::MemoryReport& memory) {
     json.key("by_stage").begin_array();
     for (const schedule::StageMemory& stage : memory.by_stage) {
         json.begin_object().member("stage", stage.stage).member("peak_bytes", whole(stage.peak_bytes));
+        if (stage.reserved_bytes > 0) {
+            json.member("reserved_bytes", whole(stage.reserved_bytes));
+            json.member("allocated_bytes", whole(stage.allocated_bytes));
+        }
         json.member("peak_operation", stage.peak_operation).key("by_label");
         write_labels(json, stage.by_label);
         json.key("peak_by_label");

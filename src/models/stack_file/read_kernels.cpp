@@ -53,7 +53,7 @@ void read_kernels(const JsonValue& base, const std::optional<JsonValue>& release
     const Overlaid section{base, release};
     section.allow_only({"launch", "issue", "host_sync", "backward_launch_ratio", "gemm_efficiency",
                         "attention_efficiency", "step_host", "counts", "keeps", "cross_entropy_copies",
-                        "weights_in_activation", "issues_each_expert", "dispatches_by_masks"});
+                        "weights_in_activation", "issues_each_expert", "dispatches_by_masks", "allocator"});
     const auto has = [&](std::string_view key) { return section.of(key).find(key).has_value(); };
     const auto time = [&](std::string_view key) { return read_time(section.of(key), key, stack); };
     stack.launch_s = time("launch");
@@ -77,6 +77,10 @@ void read_kernels(const JsonValue& base, const std::optional<JsonValue>& release
     }
     stack.weights_in_activation = read_flag(section.of("weights_in_activation"), "weights_in_activation");
     stack.dispatches_by_masks = read_flag(section.of("dispatches_by_masks"), "dispatches_by_masks");
+    if (const auto allocator = section.of("allocator").find("allocator")) {
+        stack.allocator =
+            allocator->as_one_of({"caching", "expandable"}) == 0 ? Allocator::kCaching : Allocator::kExpandable;
+    }
 }
 
 void read_can_overlap(const JsonValue& base, const std::optional<JsonValue>& release, Stack& stack) {

@@ -8,6 +8,7 @@
 #include "schedule/memory/memory_fixed.hpp"
 #include "schedule/memory/memory_routing.hpp"
 #include "schedule/memory/memory_step.hpp"
+#include "schedule/memory/reserved_memory.hpp"
 #include "schedule/program/sharding.hpp"
 
 namespace auspex::schedule {
@@ -69,6 +70,22 @@ StageMemory stage_memory_of(int stage, std::string operation, const Fixed& fixed
     for (const auto& [label, bytes] : memory.by_label) {
         memory.peak_bytes += bytes;
     }
+    return memory;
+}
+
+/// Where the allocator is played `runtime` has what it reserves beyond the labels.
+StageMemory with_reserve(StageMemory memory, const std::optional<ReservedMemory>& played,
+                         const models::Machine& machine) {
+    if (!played) {
+        return memory;
+    }
+    memory.reserved_bytes = played->reserved;
+    memory.allocated_bytes = played->allocated;
+    const double peak = std::max(memory.peak_bytes, played->reserved + machine.tile.reserved_bytes);
+    const double more = peak - memory.peak_bytes;
+    memory.peak_bytes = peak;
+    memory.by_label.back().second += more;
+    memory.peak_by_label.back().second += more;
     return memory;
 }
 
@@ -148,9 +165,10 @@ StageMemory stage_memory(const models::Workload& workload, const models::Plan& p
     const RoleWalk role(workload, plan, stack, program, stage, load);
     StepPeaks peaks;
     add_step(role, {}, peaks);
-    return stage_memory_of(stage, name_of(program, peaks.use, peaks.operation),
-                           even_fixed_bytes(workload, plan, stack, layout, stage), peaks.at_peak, peaks.label_peaks,
-                           static_cast<double>(peaks.host_peak), stack, machine);
+    return with_reserve(stage_memory_of(stage, name_of(program, peaks.use, peaks.operation),
+                                        even_fixed_bytes(workload, plan, stack, layout, stage), peaks.at_peak,
+                                        peaks.label_peaks, static_cast<double>(peaks.host_peak), stack, machine),
+                        reserved_memory(workload, plan, stack, machine, layout, program, stage, load), machine);
 }
 
 StageCourse stage_course(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
@@ -160,9 +178,11 @@ StageCourse stage_course(const models::Workload& workload, const models::Plan& p
     StepPeaks peaks;
     add_step(role, {}, peaks);
     const auto fixed = even_fixed_bytes(workload, plan, stack, layout, stage);
-    return course_of(stage_memory_of(stage, name_of(program, peaks.use, peaks.operation), fixed, peaks.at_peak,
+    StageMemory memory =
+        with_reserve(stage_memory_of(stage, name_of(program, peaks.use, peaks.operation), fixed, peaks.at_peak,
                                      peaks.label_peaks, static_cast<double>(peaks.host_peak), stack, machine),
-                     role, {}, fixed, peaks, stack, machine);
+                     reserved_memory(workload, plan, stack, machine, layout, program, stage, load), machine);
+    return course_of(std::move(memory), role, {}, fixed, peaks, stack, machine);
 }
 
 StageMemory recorded_stage_memory(const models::Workload& workload, const models::Plan& plan,

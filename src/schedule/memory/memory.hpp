@@ -15,8 +15,10 @@ namespace auspex::schedule {
 
 struct StageMemory {
     int stage = 0;
-    double peak_bytes = 0;
-    std::string peak_operation;                                 ///< where in the step the peak occurs
+    double peak_bytes = 0;       ///< `by_label` together
+    double reserved_bytes = 0;   ///< of the peak, what the allocator reserves; 0 where it is not played
+    double allocated_bytes = 0;  ///< of that, what it hands out, the most
+    std::string peak_operation;  ///< where in the step the peak occurs
     std::vector<std::pair<std::string, double>> by_label;       ///< at the peak
     std::vector<std::pair<std::string, double>> peak_by_label;  ///< of each label by itself, in the same order
     double host_bytes = 0;                                      ///< of a tile's activations in host memory, the most

@@ -16,13 +16,45 @@ void BlockWalk::head_step(const Operation& op) {
             s_.sequence_parallel ? work(x_, s_.t * s_.h * s_.a) : begin_sublayer();
             return tally_.make(pass_.router_logits, MemoryLabel::kRouterLogits, chunk_.router_logits);
         case OpKind::kFinalNorm: return tally_.make(head().norm, kActivations, s_.ts * s_.h * s_.a);
-        case OpKind::kLmHead:
-            return tally_.make(head().logits, MemoryLabel::kLogits,
-                               s_.t * s_.vocabulary * (kReal + (s_.keeps_bf16_logits ? s_.a : 0)));
-        default:
-            tally_.make_for_now(MemoryLabel::kLogits, s_.logit_copies * s_.t * s_.vocabulary * kReal);
-            return tally_.make(head().logits, MemoryLabel::kLogits, s_.t * 3 * kReal);
+        case OpKind::kLmHead: return make_logits();
+        default: return cross_entropy_step();
     }
+}
+
+void BlockWalk::make_logits() {
+    const std::uint64_t numbers = s_.t * s_.vocabulary;
+    tally_.make(head().logits, MemoryLabel::kLogits, s_.loss_of_pytorch ? 0 : numbers * kReal);
+    tally_.make(head().logits, MemoryLabel::kLogits, s_.loss_of_pytorch || s_.keeps_bf16_logits ? numbers * s_.a : 0);
+}
+
+void BlockWalk::cross_entropy_step() {
+    const std::uint64_t copy = s_.t * s_.vocabulary * kReal;
+    for (std::uint64_t n = s_.loss_of_pytorch ? 1 : 0; n < s_.logit_copies; ++n) {
+        tally_.make_for_now(MemoryLabel::kLogits, copy);
+    }
+    if (s_.loss_of_pytorch && s_.logit_copies > 0) {
+        tally_.replace(head().logits, MemoryLabel::kLogits, copy);  // log-softmax
+    }
+    tally_.make(head().logits, MemoryLabel::kLogits, s_.t * 3 * kReal);
+}
+
+/// The last of the copies is the gradient, which is then cast.
+void BlockWalk::cross_entropy_gradient() {
+    if (!s_.loss_of_pytorch) {
+        return;
+    }
+    const std::uint64_t numbers = s_.t * s_.vocabulary;
+    Tensors gradient;
+    for (std::uint64_t n = 1; n < s_.logit_copies; ++n) {
+        tally_.make_for_now(MemoryLabel::kLogits, numbers * kReal);
+    }
+    if (s_.logit_copies > 0) {
+        tally_.make(gradient, MemoryLabel::kLogits, numbers * kReal);
+        tally_.release(head().logits);
+        tally_.end_operation(number_);
+        tally_.release(gradient);
+    }
+    tally_.replace(head().logits, MemoryLabel::kLogits, numbers * s_.a);
 }
 
 void BlockWalk::head_gradient(const Operation& op) {
@@ -45,6 +77,7 @@ void BlockWalk::head_gradient(const Operation& op) {
             }
             tally_.release(head().logits);
             return tally_.release(head().gathered);
+        case OpKind::kCrossEntropy: return cross_entropy_gradient();
         default: return;
     }
 }

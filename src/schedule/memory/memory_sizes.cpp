@@ -106,6 +106,10 @@ MemorySizes memory_sizes(const models::Workload& w, const models::Plan& plan, co
     s.sequence_parallel = plan.sequence_parallel && plan.tp > 1;
     s.keeps_scores = stack.kernels.attention > 1;
     s.logit_copies = whole(stack.cross_entropy_copies);
+    s.loss_of_pytorch = stack.allocator != models::Allocator::kNone && gathers_in_passes(plan);
+    if (s.loss_of_pytorch && s.logit_copies > 0 && plan.tp > 1) {
+        s.logit_copies += 1;  // torch/distributed/tensor/parallel/loss.py: (gradient + exp(x)) * scale
+    }
     s.keeps_rotated = stack.keeps_rotated;
     s.keeps_activation = stack.keeps_activation && s.gates == 2;
     s.keeps_returned = !stack.weights_in_activation;

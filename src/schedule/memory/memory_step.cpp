@@ -95,8 +95,9 @@ RoleWalk::RoleWalk(const models::Workload& workload, const models::Plan& plan, c
 }
 
 BlockMemory RoleWalk::walk(const Block& block, std::span<const LayerRows> rows, PassMemory& pass,
-                           const MemoryProbe& probe) const {
-    return BlockWalk(sizes, chunks[static_cast<std::size_t>(block.chunk)], rows, pass).run(program, block, probe);
+                           const MemoryProbe& probe, const Playback& playback) const {
+    return BlockWalk(sizes, chunks[static_cast<std::size_t>(block.chunk)], rows, pass, playback)
+        .run(program, block, probe);
 }
 
 namespace {

@@ -47,7 +47,7 @@ struct RoleWalk {
     RoleWalk(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
              const Program& whole, int stage, const models::RoutingLoad& load);
     [[nodiscard]] BlockMemory walk(const Block& block, std::span<const LayerRows> rows, PassMemory& pass,
-                                   const MemoryProbe& probe) const;
+                                   const MemoryProbe& probe, const Playback& playback = {}) const;
 };
 
 /// Rows of the experts of each layer of a pass.

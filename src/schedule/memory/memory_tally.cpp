@@ -18,12 +18,16 @@ void MemoryTally::make(Tensors& tensors, MemoryLabel label, std::uint64_t bytes)
     result_.label_peaks[index_of(label)] =
         std::max(result_.label_peaks[index_of(label)], result_.change[index_of(label)]);
     sum_ += more;
+    if (allocator_ != nullptr && allocates_ && more > 0) {
+        tensors.blocks.push_back(allocator_->allocate(static_cast<std::uint64_t>(more)));
+    }
 }
 
 void MemoryTally::release(Tensors& tensors) {
     for (std::size_t i = 0; i < kMemoryLabelCount; ++i) {
         dying_[i] += tensors.bytes[i];
     }
+    dying_blocks_.insert(dying_blocks_.end(), tensors.blocks.begin(), tensors.blocks.end());
     tensors = {};
 }
 
@@ -35,6 +39,7 @@ void MemoryTally::move(Tensors& from, Tensors& to) {
     for (std::size_t i = 0; i < kMemoryLabelCount; ++i) {
         to.bytes[i] += from.bytes[i];
     }
+    to.blocks.insert(to.blocks.end(), from.blocks.begin(), from.blocks.end());
     from = {};
 }
 
@@ -66,6 +71,10 @@ void MemoryTally::end_operation(std::uint32_t operation) {
         sum_ -= dying_[i];
     }
     dying_ = {};
+    for (const CachingAllocator::Block block : dying_blocks_) {
+        allocator_->release(block);
+    }
+    dying_blocks_.clear();
 }
 
 }  // namespace auspex::schedule

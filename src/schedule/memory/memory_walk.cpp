@@ -14,13 +14,17 @@ constexpr auto kWorkspace = MemoryLabel::kWorkspace;
 }  // namespace
 
 BlockWalk::BlockWalk(const MemorySizes& sizes, const ChunkSizes& chunk, std::span<const LayerRows> rows,
-                     PassMemory& pass)
-    : s_(sizes), chunk_(chunk), rows_(rows), pass_(pass) {}
+                     PassMemory& pass, const Playback& playback)
+    : s_(sizes), chunk_(chunk), rows_(rows), pass_(pass), playback_(playback) {}
 
 BlockMemory BlockWalk::run(const Program& program, const Block& block, const MemoryProbe& probe) {
     block_ = block.kind;
+    tally_.play_on(playback_.allocator);
     begin_block();
     begin_units(program, block);
+    if (playback_.units != nullptr && block.kind != BlockKind::kOptimizer) {
+        playback_.units->begin_pass(block, chunk_.layers, chunk_.is_tied);
+    }
     const std::span<const Operation> operations = program.operations_of(block);
     for (std::size_t i = 0; i < operations.size(); ++i) {
         phase_ = operations[i].phase;
@@ -28,11 +32,7 @@ BlockMemory BlockWalk::run(const Program& program, const Block& block, const Mem
             const bool comes_back = operations[i].kind == OpKind::kActivationsFromHost;  // of what was not left out
             tally_.leave_out_activations(!comes_back && kind_of(operations[i]) != *probe.only);
         }
-        make_units(operations[i]);
-        if (phase_ != Phase::kReference) {  // less than what the forward pass behind it makes
-            step(operations[i]);
-        }
-        release_units(static_cast<std::uint32_t>(i));
+        run_operation(operations[i], static_cast<std::uint32_t>(i));
         if (i + 1 == operations.size()) {
             end_block();
         }
@@ -41,7 +41,28 @@ BlockMemory BlockWalk::run(const Program& program, const Block& block, const Mem
         }
         tally_.end_operation(static_cast<std::uint32_t>(i));
     }
+    if (playback_.units != nullptr) {
+        block_ == BlockKind::kOptimizer ? playback_.units->update() : playback_.units->end_pass();
+    }
     return tally_.result();
+}
+
+void BlockWalk::run_operation(const Operation& op, std::uint32_t number) {
+    ShardedUnits* const units = block_ == BlockKind::kOptimizer ? nullptr : playback_.units;
+    number_ = number;
+    make_units(op);
+    if (units != nullptr) {
+        units->before(op);
+    }
+    tally_.allocates(true);
+    if (phase_ != Phase::kReference) {  // less than what the forward pass behind it makes
+        step(op);
+    }
+    tally_.allocates(false);
+    if (units != nullptr) {
+        units->behind(op);
+    }
+    release_units(number);
 }
 
 /// What comes from the chunk before, or behind, on the same rank is there.
@@ -124,7 +145,7 @@ void BlockWalk::step(const Operation& op) {
         case OpKind::kFeedForwardNorm: return norm_step();
         case OpKind::kModulation:
         case OpKind::kMessageGather: return;  // into what the receive has made
-        case OpKind::kWindowShift:  // what arrives takes the place of what was sent
+        case OpKind::kWindowShift:            // what arrives takes the place of what was sent
             return tally_.make_for_now(kWorkspace, static_cast<std::uint64_t>(op.bytes));
         case OpKind::kQkvProjection:
         case OpKind::kQkNormSums:

@@ -8,8 +8,10 @@
 #include <span>
 #include <vector>
 
+#include "schedule/memory/caching_allocator.hpp"
 #include "schedule/memory/memory_label.hpp"
 #include "schedule/memory/memory_sizes.hpp"
+#include "schedule/memory/sharded_units.hpp"
 #include "schedule/program/sharding.hpp"
 
 namespace auspex::schedule {
@@ -20,6 +22,14 @@ using BytesByLabel = std::array<std::int64_t, kMemoryLabelCount>;
 /// Tensors that are freed at the same time.
 struct Tensors {
     BytesByLabel bytes{};
+    std::vector<CachingAllocator::Block> blocks{};  ///< where an allocator is played (Playback)
+};
+
+/// Who hands out memory while blocks are walked, and who allocates for sharded weights and their gradients, which the
+/// walk then only counts.
+struct Playback {
+    CachingAllocator* allocator = nullptr;
+    ShardedUnits* units = nullptr;
 };
 
 /// Of attention or a feed-forward: input, norm, what is kept.
@@ -82,6 +92,9 @@ class MemoryTally {
     void enter_host(const SublayerMemory& tensors);
     void leave_host(const SublayerMemory& tensors);
     void end_operation(std::uint32_t operation);
+    /// Tensors are allocated as well, while `allocates` says so.
+    void play_on(CachingAllocator* allocator) { allocator_ = allocator; }
+    void allocates(bool now) { allocates_ = now; }
     /// From now on `activations` are not made.
     void leave_out_activations(bool leaves_out) { leaves_out_activations_ = leaves_out; }
     /// Keeps what is live now as BlockMemory::at_probe.
@@ -93,17 +106,23 @@ class MemoryTally {
     std::int64_t sum_ = 0;
     BytesByLabel dying_{};
     bool leaves_out_activations_ = false;
+    CachingAllocator* allocator_ = nullptr;
+    bool allocates_ = false;
+    std::vector<CachingAllocator::Block> dying_blocks_;
 };
 
 /// Walks one block in the order of its operations.
 class BlockWalk {
  public:
     /// `rows` has those of each layer of the chunk, MoE or not; empty: those of `sizes` for all.
-    BlockWalk(const MemorySizes& sizes, const ChunkSizes& chunk, std::span<const LayerRows> rows, PassMemory& pass);
+    BlockWalk(const MemorySizes& sizes, const ChunkSizes& chunk, std::span<const LayerRows> rows, PassMemory& pass,
+              const Playback& playback = {});
     [[nodiscard]] BlockMemory run(const Program& program, const Block& block, const MemoryProbe& probe = {});
 
  private:
     void step(const Operation& op);
+    /// What it makes and releases, its unit's weights and gradients among it.
+    void run_operation(const Operation& op, std::uint32_t number);
     void begin_block();
     void end_block();
     /// Of a pass of weight gradients that had to wait.
@@ -126,6 +145,9 @@ class BlockWalk {
     void begin_sublayer();
     void head_step(const Operation& op);
     void head_gradient(const Operation& op);
+    void make_logits();
+    void cross_entropy_step();
+    void cross_entropy_gradient();
     void tp_step(const Operation& op);
     void gather_step(const Operation& op);
     void prediction_step(const Operation& op);
@@ -201,9 +223,11 @@ class BlockWalk {
     const ChunkSizes& chunk_;
     std::span<const LayerRows> rows_;
     PassMemory& pass_;
+    Playback playback_;
     MemoryTally tally_;
     BlockKind block_ = BlockKind::kForward;
     Phase phase_ = Phase::kForward;
+    std::uint32_t number_ = 0;  ///< of the operation in its block
     int sublayer_ = 0;  ///< index of the current sublayer in the chunk; behind the last, or -1, when all have run
     int head_ = 0;      ///< index of the one that runs next: backward from the last
     // forward

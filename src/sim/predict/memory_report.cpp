@@ -62,6 +62,7 @@ MemoryReport report_of(const models::Inputs& inputs, const models::Layout& layou
     }
     const schedule::StageMemory& heaviest = report.by_stage[static_cast<std::size_t>(report.heaviest_stage)];
     report.by_label = heaviest.by_label;
+    report.reserved_bytes = heaviest.reserved_bytes, report.allocated_bytes = heaviest.allocated_bytes;
     report.fits = report.peak_bytes <= report.capacity_bytes;
     const auto largest = std::max_element(report.by_label.begin(), report.by_label.end(),
                                           [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -70,6 +71,10 @@ MemoryReport report_of(const models::Inputs& inputs, const models::Layout& layou
                      (report.fits ? "" : ", " + size_text(report.peak_bytes - report.capacity_bytes) + " too much") +
                      "; heaviest stage " + std::to_string(report.heaviest_stage) + ", peak in " +
                      heaviest.peak_operation + "; largest part " + largest->first + ", " + size_text(largest->second);
+    if (report.reserved_bytes > 0) {
+        report.verdict += "; the allocator reserves " + size_text(report.reserved_bytes) + " for " +
+                          size_text(report.allocated_bytes);
+    }
     add_host_memory(report, layout);
     return report;
 }

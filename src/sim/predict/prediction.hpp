@@ -19,6 +19,7 @@ namespace auspex::predict {
 
 struct MemoryReport {
     double peak_bytes = 0, capacity_bytes = 0;
+    double reserved_bytes = 0, allocated_bytes = 0;  ///< StageMemory's, of the heaviest stage
     bool fits = false;
     int heaviest_stage = 0;
     std::vector<std::pair<std::string, double>> by_label;  ///< of the heaviest stage, at its peak

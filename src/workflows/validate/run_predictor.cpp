@@ -116,7 +116,9 @@ void RunPredictor::predict_run(evaluate::ValidatedRun& one) const {
     if (!prediction.memory.fits) {
         one.notes.push_back("predicted not to fit: recomputation or memory differs from the run's");
     }
-    one.predicted_memory_bytes = static_cast<double>(prediction.memory.peak_bytes);
+    const predict::MemoryReport& memory = prediction.memory;  // runs have measured what the allocator reserved
+    one.predicted_memory_bytes = memory.reserved_bytes > 0 ? memory.reserved_bytes : memory.peak_bytes;
+    one.allocated_memory_bytes = memory.allocated_bytes;
 }
 
 namespace {

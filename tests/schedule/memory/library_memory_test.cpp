@@ -201,6 +201,7 @@ TEST(LibraryMemory, the_last_unit_stays_gathered_which_saves_a_gather) {
     models::Stack s = stack("torchtitan"), gathers_again = s;
     gathers_again.keeps_last_unit = false;
     s.cross_entropy_copies = gathers_again.cross_entropy_copies = 3;
+    s.allocator = gathers_again.allocator = models::Allocator::kNone;  // copies in the forward pass
     const auto gathers = [](const Memory& m) {
         return std::ranges::count_if(m.program.operations, [](const Operation& op) {
             return op.kind == OpKind::kParameterGatherDense && op.unit >= 0;
@@ -212,6 +213,27 @@ TEST(LibraryMemory, the_last_unit_stays_gathered_which_saves_a_gather) {
     const double head = 2 * head_parameters(model, stays.c.plan, 0).dense;
     EXPECT_NEAR(bytes_of(stays.stage.by_label, "communication") - bytes_of(again.stage.by_label, "communication"), head,
                 1);
+}
+
+/// t tokens of V logits. PyTorch's loss, compiled: logits and their gradient, 2 + 2 bytes. In several passes, forward
+/// 2 + 4 + 4 (logits, cast, log-softmax), backward 4 + 4 + 4 (log-softmax, its gradient, that of the cast logits). Over
+/// two slices of the vocabulary backward one more. Three numbers a token beside them.
+TEST(LibraryMemory, logits_of_pytorch_come_and_go_with_the_passes_of_the_loss) {
+    const models::Workload model = workload("mula-1b");
+    models::Stack s = stack("torchtitan");
+    models::Plan p = sharded(1), split = p;
+    split.tp = 2, split.dp = p.dp / 2;
+    const double t = model.sequence_length, numbers = t * model.vocab_size;
+    const auto logits = [&](const models::Plan& of) {
+        return bytes_of(memory_of(model, of, s).stage.peak_by_label, "logits");
+    };
+    s.cross_entropy_copies = 0;
+    EXPECT_EQ(logits(p), (2 + 2) * numbers + 12 * t);
+    s.cross_entropy_copies = 2;
+    EXPECT_EQ(logits(p), (4 + 4 + 4) * numbers + 12 * t);
+    EXPECT_EQ(logits(split), (4 + 3 * 4) * numbers / 2 + 12 * t);
+    s.cross_entropy_copies = 1;
+    EXPECT_EQ(logits(p), (4 + 4) * numbers + 12 * t);
 }
 
 }  // namespace

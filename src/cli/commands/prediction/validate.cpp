@@ -42,6 +42,9 @@ void write_case(JsonWriter& json, const ValidatedRun& one, const std::string& co
     }
     json.end_object();
     json.member("predicted_memory_bytes", whole(one.predicted_memory_bytes));
+    if (one.allocated_memory_bytes > 0) {
+        json.member("allocated_memory_bytes", whole(one.allocated_memory_bytes));
+    }
     json.member_or_null("memory_error", one.memory_error()).key("notes").begin_array();
     for (const std::string& note : one.notes) {
         json.value(note);

@@ -25,7 +25,8 @@ struct ValidatedRun {
     std::optional<models::PublishedSpread> spread;  ///< of other sources' runs; nothing: there are too few
     double low_s = 0, high_s = 0;                   ///< the 90 % interval with it, by which the case is judged
     schedule::LossTimes losses{};                   ///< what the predicted step is made of
-    double predicted_memory_bytes = 0;
+    double predicted_memory_bytes = 0;   ///< where the allocator is played what it reserves, as runs measure it
+    double allocated_memory_bytes = 0;   ///< of that, what it hands out; 0 where it is not played
     bool is_corrected = false;           ///< what the case says was changed: RunNames::Correction
     std::vector<std::string> constants;  ///< paths of those of machine and stack that the prediction read
     bool is_fitted = false;              ///< it, or its group, gave a constant

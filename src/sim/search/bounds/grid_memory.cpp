@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "models/routing.hpp"
+#include "schedule/memory/reserved_memory.hpp"
 #include "sim/search/bounds/pipeline_bound.hpp"
 
 namespace auspex::search {
@@ -47,9 +48,9 @@ double GridMemory::peak_bytes(const Candidate& candidate, double enough) {
         return floor;
     }
     const models::Plan plan = resolved(inputs_, candidate);
-    double most = stage_bytes(candidate, plan, 0);  // most micro-batches in flight, and the embedding
+    double most = stage_bytes(candidate, plan, 0, enough);  // most micro-batches in flight, and the embedding
     for (int stage = plan.pp - 1; stage > 0 && most <= enough; --stage) {
-        most = std::max(most, stage_bytes(candidate, plan, stage));
+        most = std::max(most, stage_bytes(candidate, plan, stage, enough));
     }
     return most;
 }
@@ -69,7 +70,7 @@ const schedule::FixedBytes& GridMemory::fixed_of(const Candidate& c, int stage) 
     return fixed->second;
 }
 
-double GridMemory::stage_bytes(const Candidate& c, const models::Plan& plan, int stage) {
+double GridMemory::stage_bytes(const Candidate& c, const models::Plan& plan, int stage, double enough) {
     // Passes gather and sum by themselves where weights and gradients are sharded, and copies of a stage exchange
     // shards; the grid's groups are the same.
     const models::OptimizerSharding of_passes = shards_gradients(c.optimizer) || has_stages_twice(c.schedule)
@@ -84,7 +85,20 @@ double GridMemory::stage_bytes(const Candidate& c, const models::Plan& plan, int
         effects->second = schedule::pass_effects(inputs_.workload, plan, inputs_.stack, layout_, stage,
                                                  routing_load(plan, inputs_.workload));
     }
-    return schedule::stage_peak_bytes(effects->second, fixed_of(c, stage), plan, inputs_.stack, inputs_.machine, stage);
+    const double live =
+        schedule::stage_peak_bytes(effects->second, fixed_of(c, stage), plan, inputs_.stack, inputs_.machine, stage);
+    return live > enough ? live : std::max(live, reserved_bytes(plan, stage));
+}
+
+/// With what other libraries hold; 0 where the allocator is not played.
+double GridMemory::reserved_bytes(const models::Plan& plan, int stage) const {
+    if (!schedule::plays_allocator(inputs_.workload, plan, inputs_.stack)) {
+        return 0;
+    }
+    const schedule::Program program = schedule::build_program(inputs_.workload, plan, inputs_.stack, layout_);
+    const auto reserved = schedule::reserved_memory(inputs_.workload, plan, inputs_.stack, inputs_.machine, layout_,
+                                                    program, stage, routing_load(plan, inputs_.workload));
+    return reserved->reserved + inputs_.machine.tile.reserved_bytes;
 }
 
 }  // namespace auspex::search

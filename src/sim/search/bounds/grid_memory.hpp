@@ -27,7 +27,8 @@ class GridMemory {
     using EffectsKey = std::tuple<int, StageShape, bool, models::StageDeal, int, models::Dispatch,
                                   models::ExpertKernels, int, bool, models::OptimizerSharding, bool, bool, int>;
     [[nodiscard]] bool gradients_come_and_go(const Candidate& candidate) const;
-    [[nodiscard]] double stage_bytes(const Candidate& candidate, const models::Plan& plan, int stage);
+    [[nodiscard]] double stage_bytes(const Candidate& candidate, const models::Plan& plan, int stage, double enough);
+    [[nodiscard]] double reserved_bytes(const models::Plan& plan, int stage) const;
 
     [[nodiscard]] const schedule::FixedBytes& fixed_of(const Candidate& candidate, int stage);
 

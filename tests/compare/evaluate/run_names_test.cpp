@@ -89,10 +89,15 @@ TEST(RunNames, recipes_of_nemo_are_told_from_megatron_core) {
              {"Megatron-Core (NeMo)", "bf16"}, {"NeMo 25.04", "bf16"}, {"Megatron-Core r0.8.0", "fp32"}}) {
         EXPECT_EQ(framework_of(shipped(), run_of(framework, kHopper))->gradient_dtype, dtype) << framework;
     }
-    // Releases before CUDA graphs issue kernel by kernel on Hopper, whether source or framework has the version.
+    // Releases of 2024, and those before CUDA graphs on Hopper, whether source or framework has the version.
+    const std::vector<std::string> old{"stack.releases.use=mcore-2024"};
+    EXPECT_EQ(framework_of(shipped(), run_of("NeMo", kHopper, "performance, 24.07 NeMo container"))->set, old);
+    EXPECT_EQ(framework_of(shipped(), run_of("NeMo 24.09", kAmpere))->set, old);
+    EXPECT_EQ(framework_of(shipped(), run_of("Megatron-Core r0.8.0", kHopper))->set, old);
+    EXPECT_TRUE(framework_of(shipped(), run_of("Megatron-Core r0.13", kHopper))->set.empty());
     const std::vector<std::string> eager{"stack.releases.use=eager-2025"};
     EXPECT_EQ(framework_of(shipped(), run_of("NeMo 25.04", kHopper))->set, eager);
-    EXPECT_EQ(framework_of(shipped(), run_of("NeMo", kHopper, "performance, 24.07 NeMo container"))->set, eager);
+    EXPECT_EQ(framework_of(shipped(), run_of("NeMo", kHopper, "performance, 25.11 NeMo container"))->set, eager);
     EXPECT_TRUE(framework_of(shipped(), run_of("NeMo 25.04", "B200"))->set.empty());
     EXPECT_TRUE(framework_of(shipped(), run_of("NeMo 26.06", kHopper))->set.empty());
 }

@@ -29,7 +29,7 @@ Session& session() {
 std::string request(const std::string& ask, int number) {
     return "{\"ask\":\"" + ask +
            "\",\"machine\":\"aurora\",\"stack\":\"optimus\",\"workload\":\"mula-220b-a10b\",\"plan\":\"mula-220b-"
-           "a10b\",\"tiles\":12288,"
+           "a10b\",\"tiles\":12288,\"tokens\":1e12,"
            "\"page\":\"bench\",\"number\":" +
            std::to_string(number) + ",\"set\":[\"machine.tile.gemm_bf16=" + std::to_string(200 + number % 100) +
            " TF/s\"]}";

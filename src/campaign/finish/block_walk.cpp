@@ -73,7 +73,7 @@ LaidOut BlockWalk::lay_out(double exposed_s, double first) const {
             return out;
         }
         const double on_s = block_s - cost_of_end_s(block_s);
-        if (on_s <= 0 && !has_maintenance) {
+        if (on_s <= 0 && !has_maintenance && out.planned > 0) {  // the first may be a part of one
             break;
         }
         const bool are_alike = out.planned >= kMostBlocks && !has_maintenance;

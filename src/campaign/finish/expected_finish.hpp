@@ -28,7 +28,7 @@ struct ExpectedFinish {
 /// what was done since, and since the newest checkpoint of before. Jobs of a batch system are laid out in turn, as the
 /// mean run needs them and eight runs that failures make longer or shorter; each that its walltime or a maintenance
 /// ends costs a last checkpoint (or the steps since the last one), the queue and a start.
-/// Tested against what is played within 2 % in these cases. Requires steps and every_steps above 0.
+/// Tested against what is played: docs/campaign.md says how near. Requires steps and every_steps above 0.
 [[nodiscard]] ExpectedFinish expected_finish(const Setting& setting);
 
 /// The best work between checkpoints by closed form (exact_interval_s, persistent stalls shared out), in steps, at

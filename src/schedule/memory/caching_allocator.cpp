@@ -63,7 +63,7 @@ CachingAllocator::Block CachingAllocator::find_free(int pool, std::uint64_t byte
         return kNone;
     }
     const Block block = std::get<Block>(*found);
-    free_.erase(found);
+    nodes_.push_back(free_.extract(found));
     pieces_[block].free = false;
     return block;
 }
@@ -194,11 +194,18 @@ CachingAllocator::Block CachingAllocator::new_piece(const Piece& piece) {
 }
 
 void CachingAllocator::insert_free(Block block) {
-    free_.emplace(pieces_[block].pool, pieces_[block].bytes, pieces_[block].address, block);
+    const Piece& piece = pieces_[block];
+    if (nodes_.empty()) {
+        free_.emplace(piece.pool, piece.bytes, piece.address, block);
+        return;
+    }
+    nodes_.back().value() = {piece.pool, piece.bytes, piece.address, block};
+    free_.insert(std::move(nodes_.back()));
+    nodes_.pop_back();
 }
 
 void CachingAllocator::erase_free(Block block) {
-    free_.erase({pieces_[block].pool, pieces_[block].bytes, pieces_[block].address, block});
+    nodes_.push_back(free_.extract({pieces_[block].pool, pieces_[block].bytes, pieces_[block].address, block}));
 }
 
 std::vector<std::uint64_t> CachingAllocator::segments() const {

@@ -51,6 +51,7 @@ class CachingAllocator {
         bool free = false;
         Block before = kNone, behind = kNone;
     };
+    using FreeBlocks = std::set<std::tuple<int, std::uint64_t, std::uint64_t, Block>>;  ///< by pool, bytes, address
     [[nodiscard]] static bool is_small(int pool) { return pool % 2 == 1; }
     [[nodiscard]] Block new_piece(const Piece& piece);
     [[nodiscard]] Block find_free(int pool, std::uint64_t bytes);
@@ -68,9 +69,10 @@ class CachingAllocator {
     std::uint64_t capacity_;
     std::uint64_t reserved_ = 0, allocated_ = 0, peak_reserved_ = 0, peak_allocated_ = 0, next_address_ = 0;
     std::vector<Piece> pieces_;
-    std::vector<Block> unused_;                                            ///< places of `pieces_`
-    std::set<std::tuple<int, std::uint64_t, std::uint64_t, Block>> free_;  ///< by pool, bytes, address
-    std::map<int, Block> last_;                                            ///< of growing segments: their last piece
+    std::vector<Block> unused_;  ///< places of `pieces_`
+    FreeBlocks free_;
+    std::vector<FreeBlocks::node_type> nodes_;  ///< of blocks that were free
+    std::map<int, Block> last_;                 ///< of growing segments: their last piece
 };
 
 }  // namespace auspex::schedule

@@ -58,13 +58,16 @@ void BlockWalk::release_units(std::uint32_t operation) {
     if (chunk_.gradients == 0) {
         return;
     }
-    for (const BucketBytes& bucket : chunk_.buckets) {
-        const auto ends_here = [&](const UnitEnds& end) {
-            return end.unit == bucket.unit && end.operation == operation;
-        };
-        leave_gradients(std::ranges::any_of(last_dense_sums_, ends_here) ? bucket.dense_shard : 0);
-        leave_gradients(std::ranges::any_of(last_expert_sums_, ends_here) ? bucket.expert_shard : 0);
-    }
+    const auto leave = [&](const std::vector<UnitEnds>& ends, std::uint64_t BucketBytes::*shard) {
+        for (const UnitEnds& end : ends) {
+            if (end.operation == operation) {
+                const auto bucket = std::ranges::find(chunk_.buckets, end.unit, &BucketBytes::unit);
+                leave_gradients(bucket != chunk_.buckets.end() ? (*bucket).*shard : 0);
+            }
+        }
+    };
+    leave(last_dense_sums_, &BucketBytes::dense_shard);
+    leave(last_expert_sums_, &BucketBytes::expert_shard);
 }
 
 void BlockWalk::leave_gradients(std::uint64_t bytes) {

@@ -21,8 +21,9 @@ BlockMemory BlockWalk::run(const Program& program, const Block& block, const Mem
     block_ = block.kind;
     tally_.play_on(playback_.allocator);
     begin_block();
-    begin_units(program, block);
-    if (playback_.units != nullptr && block.kind != BlockKind::kOptimizer) {
+    if (playback_.units == nullptr) {
+        begin_units(program, block);
+    } else if (block.kind != BlockKind::kOptimizer) {
         playback_.units->begin_pass(block, chunk_.layers, chunk_.is_tied);
     }
     const std::span<const Operation> operations = program.operations_of(block);
@@ -50,8 +51,9 @@ BlockMemory BlockWalk::run(const Program& program, const Block& block, const Mem
 void BlockWalk::run_operation(const Operation& op, std::uint32_t number) {
     ShardedUnits* const units = block_ == BlockKind::kOptimizer ? nullptr : playback_.units;
     number_ = number;
-    make_units(op);
-    if (units != nullptr) {
+    if (playback_.units == nullptr) {
+        make_units(op);
+    } else if (units != nullptr) {
         units->before(op);
     }
     tally_.allocates(true);
@@ -59,10 +61,11 @@ void BlockWalk::run_operation(const Operation& op, std::uint32_t number) {
         step(op);
     }
     tally_.allocates(false);
-    if (units != nullptr) {
+    if (playback_.units == nullptr) {
+        release_units(number);
+    } else if (units != nullptr) {
         units->behind(op);
     }
-    release_units(number);
 }
 
 /// What comes from the chunk before, or behind, on the same rank is there.

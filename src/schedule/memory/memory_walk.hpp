@@ -26,7 +26,7 @@ struct Tensors {
 };
 
 /// Who hands out memory while blocks are walked, and who allocates for sharded weights and their gradients, which the
-/// walk then only counts.
+/// walk then does not count.
 struct Playback {
     CachingAllocator* allocator = nullptr;
     ShardedUnits* units = nullptr;

@@ -106,5 +106,34 @@ TEST(GridMemory, of_a_plan_above_what_is_enough_lies_between_the_two) {
     });
 }
 
+/// What PyTorch's allocator reserves with fsdp, too; the floor stays below it.
+TEST(GridMemory, is_what_is_reserved_where_the_allocator_is_played) {
+    const auto load = [](const std::string& file) {
+        return JsonDocument::load(std::string(AUSPEX_SOURCE_DIR) + "/" + file + ".json");
+    };
+    models::Inputs inputs = models::load_inputs(load("machines/sunspot"), load("stacks/torchtitan"),
+                                                load("workloads/agpt-2b"), load("plans/agpt-2b"));
+    inputs.workload.layers = 4;
+    SpaceRequest request;
+    request.tiles = 24, request.global_batch = 48;
+    const PlanSpace space(inputs, request);
+    int played = 0;
+    for (std::size_t shape = 0; shape < space.shapes().size(); ++shape) {
+        LayerCostTable table(inputs);
+        GridMemory memory(inputs, table, space.shapes()[shape]);
+        for (const Candidate& plan : space.plans_of(shape)) {
+            models::Inputs own = inputs;
+            own.plan = plan_of(plan, inputs.plan);
+            const predict::MemoryReport report = predict::memory_report(own, predict::prepare_step(own, {}));
+            EXPECT_EQ(memory.peak_bytes(plan), report.peak_bytes);
+            EXPECT_LE(memory.floor_bytes(plan), report.peak_bytes);
+            EXPECT_EQ(report.fits, std::max(report.reserved_bytes + inputs.machine.tile.reserved_bytes,
+                                            report.peak_bytes) <= report.capacity_bytes);
+            played += report.reserved_bytes > 0 ? 1 : 0;
+        }
+    }
+    EXPECT_GT(played, 20);
+}
+
 }  // namespace
 }  // namespace auspex::search

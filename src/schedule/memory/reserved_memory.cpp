@@ -11,16 +11,15 @@ namespace auspex::schedule {
 namespace {
 
 constexpr int kMostSteps = 4;
-constexpr int kMostMicroBatches = 4;  // of one stage
 
-/// The passes of a step that are played.
+/// The passes of a step that are played: with p stages 2 p are in flight or just over when a stage has its rhythm, and
+/// those behind do as the one before them, up to the last.
 std::vector<BlockUse> played_passes(const RoleWalk& role, const models::Plan& plan) {
     std::vector<BlockUse> uses;
-    const bool one_by_one = plan.pp == 1 && plan.schedule != models::ScheduleKind::kGpipe;
-    const int micro_batches = role.program.micro_batches;
+    const int first_alike =
+        plan.schedule == models::ScheduleKind::kGpipe ? role.program.micro_batches : 2 * plan.pp + 1;
     for (const BlockUse& use : role.role.order) {
-        const bool is_alike =
-            one_by_one && use.micro_batch >= kMostMicroBatches - 1 && use.micro_batch < micro_batches - 1;
+        const bool is_alike = use.micro_batch >= first_alike && use.micro_batch < role.program.micro_batches - 1;
         if (!is_alike) {
             uses.push_back(use);
         }

@@ -22,7 +22,7 @@ struct ReservedMemory {
 /// Plays the allocator (CachingAllocator): shards, then steps until one reserves no more than the one before it, four
 /// at most; states of the optimizer are made by the first update. Tensors are those of docs/memory.md, one allocation
 /// each, made and released in the order of the program, but for weights and their gradients, which ShardedUnits has.
-/// Of the micro-batches of a model in one stage four are played, of which the third and fourth are as all behind them.
+/// Of the micro-batches of p stages the first 2 p + 1 and the last are played, but with gpipe, which has all in flight.
 /// The device has the tile's capacity less what other libraries hold (reserved_bytes).
 /// None where plays_allocator is false. Requires a resolved plan and its program.
 [[nodiscard]] std::optional<ReservedMemory> reserved_memory(const models::Workload& workload, const models::Plan& plan,

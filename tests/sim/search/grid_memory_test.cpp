@@ -121,7 +121,9 @@ TEST(GridMemory, is_what_is_reserved_where_the_allocator_is_played) {
     for (std::size_t shape = 0; shape < space.shapes().size(); ++shape) {
         LayerCostTable table(inputs);
         GridMemory memory(inputs, table, space.shapes()[shape]);
-        for (const Candidate& plan : space.plans_of(shape)) {
+        const std::vector<Candidate> plans = space.plans_of(shape);
+        for (std::size_t i = shape % 7; i < plans.size(); i += 23) {
+            const Candidate& plan = plans[i];
             models::Inputs own = inputs;
             own.plan = plan_of(plan, inputs.plan);
             const predict::MemoryReport report = predict::memory_report(own, predict::prepare_step(own, {}));

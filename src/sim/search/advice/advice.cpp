@@ -65,17 +65,23 @@ void play(Kept& kept, const models::Plan& own, HelpfulPlan& change, Wanted wante
     kept.inputs.plan = change.plan;
     try {
         predict::SimulatedStep step = predict::prepare_step(kept.inputs, {});
-        const predict::MemoryReport memory = predict::memory_report(kept.inputs, step);
-        change.memory_peak_bytes = memory.peak_bytes;
-        change.fits = memory.fits;
-        if (wanted == Wanted::kTheBest && !change.can_be_had()) {
+        const auto is_out = [&] {
+            const predict::MemoryReport memory = predict::memory_report(kept.inputs, step);
+            change.memory_peak_bytes = memory.peak_bytes;
+            change.fits = memory.fits;
+            return wanted == Wanted::kTheBest && !change.can_be_had();
+        };
+        // Where an allocator is played memory takes longer than most steps, and is asked of those that are faster.
+        const bool is_asked_first = kept.inputs.stack.allocator == models::Allocator::kNone;
+        if (is_asked_first && is_out()) {
             return;
         }
         std::optional<network::Network> other;
         if (!have_one_network(step.plan, own)) {
             other.emplace(kept.inputs.machine, kept.inputs.stack, step.layout);
         }
-        if (simulate_within(step, kept.inputs, other ? *other : kept.network, most)) {
+        const bool is_within = simulate_within(step, kept.inputs, other ? *other : kept.network, most);
+        if (is_within && (is_asked_first || !is_out())) {
             change.step = step.step;
             change.step_time_s = to_seconds(step.step);
         }

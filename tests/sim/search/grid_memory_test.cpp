@@ -37,6 +37,7 @@ models::Inputs drawn_inputs(std::uint64_t seed) {
         inputs.workload.capacity_factor = std::vector{0.0, 0.0, 0.5, 1.25}[choices.below(4)];
         inputs.workload.pad_to_capacity = inputs.workload.capacity_factor > 0 && choices.below(2) == 0;
         inputs.plan.routing.alike_layers = choices.below(2) == 0;
+        inputs.stack.dispatches_by_masks = seed % 3 == 0;
     }
     inputs.workload.vocab_size = 16'384 << rng.below(5);  // heads of less than a layer, and of several
     return inputs;

@@ -202,6 +202,18 @@ TEST(ReservedMemory, is_not_played_without_fsdp_or_such_a_stack) {
     EXPECT_EQ(memory_of(model, of_30b(24, 1), s, machine("sunspot")).reserved_bytes, 0);
 }
 
+/// FSDP of 2023 is another one; torchtitan's releases have segments that grow. Another word is refused.
+TEST(ReservedMemory, stacks_say_which_allocator_by_release) {
+    JsonDocument fsdp = document("stacks", "pytorch-fsdp");
+    EXPECT_EQ(models::load_stack(fsdp).allocator, models::Allocator::kNone);
+    fsdp.set("releases.use", "torchtitan-2024");
+    EXPECT_EQ(models::load_stack(fsdp).allocator, models::Allocator::kExpandable);
+    EXPECT_EQ(stack("torchtitan").allocator, models::Allocator::kCaching);
+    fsdp.set("kernels.allocator", "arena");
+    fsdp.set("releases.use", "llm-foundry-2023");
+    EXPECT_THROW(static_cast<void>(models::load_stack(fsdp)), InputError);
+}
+
 /// Those behind the first 2 p + 1 of p stages are left out but the last: one more than these reserves the same.
 TEST(ReservedMemory, further_micro_batches_reserve_nothing_more) {
     const models::Workload model = workload("agpt-30b");

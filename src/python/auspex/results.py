@@ -20,6 +20,8 @@ class StageMemory:
     peak_operation: str
     by_label: dict[str, int]
     peak_by_label: dict[str, int]
+    reserved_bytes: int | None = None
+    allocated_bytes: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +35,8 @@ class Memory:
     verdict: str
     by_label: dict[str, int]
     by_stage: list[StageMemory]
+    reserved_bytes: int | None = None
+    allocated_bytes: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

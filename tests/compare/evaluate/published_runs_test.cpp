@@ -272,9 +272,7 @@ TEST(PublishedRuns, what_a_framework_makes_of_words_is_in_the_table_of_names) {
     EXPECT_EQ(plan(run_with(kGpt, {{"plan.vpp", "null"}, {"plan.schedule", R"("1f1b")"}})).virtual_stages, 1);
     // 126 layers, embedding and head make 128 parts; 16 ranks with 8 stages each would have more stages than layers.
     f.most_virtual_stages = 8;
-    const models::Plan deep = plan(run_with(kGpt, {{"plan.vpp", "null"}, {"model.layers", "126"}}));
-    EXPECT_EQ(deep.virtual_stages, 4);
-    EXPECT_EQ(deep.stages, models::StageDeal::kWithBoth);
+    EXPECT_EQ(plan(run_with(kGpt, {{"plan.vpp", "null"}, {"model.layers", "126"}})).virtual_stages, 4);
 }
 
 TEST(PublishedRuns, latent_attention_and_experts) {

@@ -270,8 +270,7 @@ TEST(PublishedRuns, what_a_framework_makes_of_words_is_in_the_table_of_names) {
         run_with(kGpt, {{"plan.vpp", "null"}, {"plan.schedule", R"("int1f1b")"}, {"plan.zero", R"("1")"}});
     EXPECT_EQ(plan(interleaved).virtual_stages, 2);
     EXPECT_EQ(plan(run_with(kGpt, {{"plan.vpp", "null"}, {"plan.schedule", R"("1f1b")"}})).virtual_stages, 1);
-    // 126 layers, embedding and head make 128 parts; 16 ranks with 8 stages each would have more stages than layers.
-    f.most_virtual_stages = 8;
+    f.most_virtual_stages = 8;  // 126 layers and both ends are 128 parts, but there are no more stages than layers
     EXPECT_EQ(plan(run_with(kGpt, {{"plan.vpp", "null"}, {"model.layers", "126"}})).virtual_stages, 4);
 }
 

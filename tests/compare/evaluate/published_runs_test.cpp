@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -372,30 +371,6 @@ TEST(PublishedRuns, names_are_those_that_a_case_begins_with) {
 }
 
 /// Errors of +10, -20 and +30 %: mean size 20 %, median 20 %, bias 20 / 3 %; one interval holds.
-TEST(PublishedRuns, summaries_are_of_sizes_and_of_signs) {
-    std::vector<ValidatedRun> runs(4);
-    const std::array predicted{1.1, 0.8, 1.3, 5.0};
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-        runs[i].machine = "m", runs[i].stack = "s";
-        runs[i].measured.seconds = 1, runs[i].predicted_s = predicted[i];
-        runs[i].low_s = 0.9, runs[i].high_s = i == 0 ? 1.2 : 0.95;
-    }
-    runs[2].is_fitted = true;
-    runs[1].run.measured.peak_memory_bytes = 50, runs[1].predicted_memory_bytes = 40;
-    runs[3].why_unmapped = "no machine";
-    const auto found = summaries(runs);
-    const RunSummary& all = found.at("all");
-    EXPECT_EQ(all.errors.n, 3);
-    EXPECT_NEAR(all.mape, 0.2, 1e-12);
-    EXPECT_NEAR(all.errors.median_abs_error, 0.2, 1e-12);
-    EXPECT_NEAR(all.errors.mean_error, 0.2 / 3, 1e-12);
-    EXPECT_NEAR(all.coverage, 1.0 / 3, 1e-12);
-    EXPECT_EQ(all.memory_n, 1);
-    EXPECT_NEAR(all.memory_mape, 0.2, 1e-12);
-    EXPECT_EQ(found.at("verified, machine m").errors.n, 2);
-    EXPECT_EQ(found.at("fitted").errors.n, 1);
-    EXPECT_EQ(worst_first(runs).front(), &runs[2]);
-}
 
 }  // namespace
 }  // namespace auspex::evaluate

@@ -1,6 +1,7 @@
-/// @file Errors of published runs by mechanism and by property; reasons.
+/// @file Errors of published runs, in sum, by mechanism and by property; reasons.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "compare/evaluate/runs/run_groups.hpp"
+#include "compare/evaluate/runs/run_judgement.hpp"
 #include "compare/evaluate/runs/run_names.hpp"
 
 namespace auspex::evaluate {
@@ -147,6 +149,31 @@ TEST(RunReasons, bad_ones_are_refused_by_place) {
             EXPECT_NE(std::string(error.what()).find(fault), std::string::npos) << error.what();
         }
     }
+}
+
+TEST(RunGroups, summaries_are_of_sizes_and_of_signs) {
+    std::vector<ValidatedRun> runs(4);
+    const std::array predicted{1.1, 0.8, 1.3, 5.0};
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        runs[i].machine = "m", runs[i].stack = "s";
+        runs[i].measured.seconds = 1, runs[i].predicted_s = predicted[i];
+        runs[i].low_s = 0.9, runs[i].high_s = i == 0 ? 1.2 : 0.95;
+    }
+    runs[2].is_fitted = true;
+    runs[1].run.measured.peak_memory_bytes = 50, runs[1].predicted_memory_bytes = 40;
+    runs[3].why_unmapped = "no machine";
+    const auto found = summaries(runs);
+    const RunSummary& all = found.at("all");
+    EXPECT_EQ(all.errors.n, 3);
+    EXPECT_NEAR(all.mape, 0.2, 1e-12);
+    EXPECT_NEAR(all.errors.median_abs_error, 0.2, 1e-12);
+    EXPECT_NEAR(all.errors.mean_error, 0.2 / 3, 1e-12);
+    EXPECT_NEAR(all.coverage, 1.0 / 3, 1e-12);
+    EXPECT_EQ(all.memory_n, 1);
+    EXPECT_NEAR(all.memory_mape, 0.2, 1e-12);
+    EXPECT_EQ(found.at("verified, machine m").errors.n, 2);
+    EXPECT_EQ(found.at("fitted").errors.n, 1);
+    EXPECT_EQ(worst_first(runs).front(), &runs[2]);
 }
 
 }  // namespace

@@ -72,6 +72,15 @@ TEST_F(CampaignCli, dates_deadlines_and_broken_assumptions_are_said) {
     const JsonValue forms = root.at("closed_forms");
     EXPECT_FALSE(forms.at("agrees").as_bool());
     EXPECT_NE(forms.at("broken_assumptions").dump().find("walltime"), std::string::npos);
+    const JsonValue whole = forms.at("whole_run");
+    // Two spare nodes for some four failures of a block: with enough of them it is over before.
+    EXPECT_GT(number(whole, "finish_s"), 1.2 * number(forms, "expected_finish_s"));
+    EXPECT_LT(number(whole, "finish_s"), number(root.at("finish_by"), "mean"));
+    const JsonDocument enough = json(kBare + " --machines 64 --spares 12 --walltime 12h --queue-wait 6h --samples 300");
+    EXPECT_NEAR(number(enough.root().at("closed_forms").at("whole_run"), "finish_s") /
+                    number(enough.root().at("finish_by"), "mean"),
+                1, 0.02);
+    EXPECT_NE(whole.at("left_out").dump().find("spare nodes run out"), std::string::npos);
 }
 
 const std::string kJob = "--machine aurora --stack optimus --workload mula-7b-a1b --plan mula-7b-a1b --tiles 3072";

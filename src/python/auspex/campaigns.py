@@ -42,6 +42,7 @@ class ClosedForms:
     agrees: bool
     spare_quantile_p99: int | None
     broken_assumptions: list[str]
+    whole_run: dict[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

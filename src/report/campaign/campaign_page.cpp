@@ -77,7 +77,12 @@ std::string forms_section(const CampaignPage& page) {
         (std::isfinite(forms.played_elapsed_s) ? span_words(forms.played_elapsed_s) + " ± " + span_words(forms.error_s)
                                                : std::string("no end")) +
         " played: " + (forms.agrees ? "they agree." : "they differ, for the closed form does not have:"));
-    return out + (forms.broken.empty() ? "" : html_list(forms.broken));
+    out += forms.broken.empty() ? "" : html_list(forms.broken);
+    const campaign::ExpectedFinish whole_run = campaign::expected_finish(page.setting);
+    const bool has_both = std::isfinite(whole_run.elapsed_s) && std::isfinite(forms.played_elapsed_s);
+    return out + (forms.agrees || !has_both
+                      ? ""
+                      : html_paragraph("A " + whole_run_words(whole_run, forms.played_elapsed_s) + "."));
 }
 
 FirstScreen first_screen(const CampaignPage& page, const std::string& source) {

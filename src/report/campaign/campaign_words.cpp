@@ -14,4 +14,13 @@ std::string span_words(double seconds) {
 
 std::string count_words(double count) { return std::isfinite(count) ? thousands(count) : "no end"; }
 
+std::string whole_run_words(const campaign::ExpectedFinish& expected, double played_s) {
+    std::string out = "longer closed form, with most of that: " + span_words(expected.elapsed_s) + " (" +
+                      signed_percent(expected.elapsed_s / played_s - 1) + ")";
+    for (const std::string& what : expected.left_out) {
+        out += (&what == &expected.left_out.front() ? "; not in it: " : ", ") + what;
+    }
+    return out;
+}
+
 }  // namespace auspex::report

@@ -35,7 +35,7 @@ void write_sources(JsonWriter& json, const CampaignAnswer& a) {
     json.end_object().end_object();
 }
 
-void write_closed_forms(JsonWriter& json, const campaign::Agreement& forms) {
+void write_closed_forms(JsonWriter& json, const campaign::Agreement& forms, const campaign::ExpectedFinish& whole_run) {
     json.key("closed_forms").begin_object();
     json.member("mtbf_s", forms.run.mtbf_s).member("restart_s", forms.run.restart_s);
     json.member("young_interval_s", forms.young_s).member("daly_interval_s", forms.daly_s);
@@ -47,7 +47,15 @@ void write_closed_forms(JsonWriter& json, const campaign::Agreement& forms) {
     for (const std::string& what : forms.broken) {
         json.value(what);
     }
-    json.end_array().end_object();
+    json.end_array().key("whole_run").begin_object();
+    json.member_or_null("finish_s", finite(whole_run.elapsed_s));
+    json.member_or_null("node_hours", finite(whole_run.node_hours));
+    json.member("goodput", whole_run.goodput).member("interruptions", whole_run.interruptions);
+    json.key("left_out").begin_array();
+    for (const std::string& what : whole_run.left_out) {
+        json.value(what);
+    }
+    json.end_array().end_object().end_object();
 }
 
 void write_run(JsonWriter& json, const PredictedRun& run) {
@@ -195,6 +203,10 @@ void print_closed_forms(std::ostream& out, const CampaignAnswer& a) {
     if (!forms.agrees && forms.broken.empty()) {
         out << "                  by more than chance, and no assumption is known to be broken\n";
     }
+    const campaign::ExpectedFinish whole_run = campaign::expected_finish(a.setting);
+    if (!forms.agrees && std::isfinite(whole_run.elapsed_s) && std::isfinite(forms.played_elapsed_s)) {
+        out << "                  " << report::whole_run_words(whole_run, forms.played_elapsed_s) << "\n";
+    }
     if (forms.spare_quantile) {
         out << "                  spare nodes by the binomial quantile (99 %): " << *forms.spare_quantile << "\n";
     }
@@ -232,7 +244,7 @@ void write_campaign(JsonWriter& json, const CampaignAnswer& a) {
     json.member("ends_corrupt", r.ends_corrupt);
     write_dates(json, a);
     if (a.closed_forms) {
-        write_closed_forms(json, *a.closed_forms);
+        write_closed_forms(json, *a.closed_forms, campaign::expected_finish(a.setting));
     }
     if (a.run) {
         write_worth(json, a.worth);

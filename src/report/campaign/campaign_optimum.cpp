@@ -97,8 +97,8 @@ std::string optimum_chart(const CampaignOptimum& optimum, double width) {
     const auto [soonest, latest] = std::ranges::minmax(points, {}, day);
     const auto [least, most] = std::ranges::minmax(points, {}, hours);
     const PlotFrame frame = plot_frame(width, {.left = 100, .names = 0, .top = 24, .height = 320, .phone_left = 86});
-    const std::vector<double> ticks_y = round_ticks(hours(least), std::max(hours(most), hours(least) * 1.001), 5);
-    const std::vector<double> ticks_x = round_ticks(day(soonest), std::max(day(latest), day(soonest) * 1.001), 7);
+    const std::vector<double> ticks_y = wide_ticks(hours(least), hours(most), 5);
+    const std::vector<double> ticks_x = wide_ticks(day(soonest), day(latest), 7);
     const SvgScale x{ticks_x.front(), ticks_x.back(), frame.left, frame.right};
     const SvgScale y{ticks_y.front(), ticks_y.back(), frame.bottom, frame.top};
     Svg svg(width, frame.bottom + kBelowAxis, "Finish against node hours",

@@ -78,6 +78,12 @@ std::vector<double> round_ticks(double low, double high, int wanted) {
     return ticks;
 }
 
+std::vector<double> wide_ticks(double low, double high, int wanted) {
+    constexpr double kReach = 0.1;
+    return high > (1 + kReach) * low ? round_ticks(low, high, wanted)
+                                     : round_ticks((1 - kReach) * low, (1 + kReach) * high, wanted);
+}
+
 std::vector<double> decade_ticks(double low, double high) {
     std::vector<double> ticks;
     const int first = static_cast<int>(std::floor(std::log10(low))),

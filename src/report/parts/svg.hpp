@@ -52,6 +52,8 @@ void spread_labels(std::vector<SvgLabel>& labels, double gap, double top, double
 
 /// Round values at steps of 1, 2 or 5 x 10^k that cover [low, high], about `wanted` of them.
 [[nodiscard]] std::vector<double> round_ticks(double low, double high, int wanted);
+/// The same of positive values, around which they reach a tenth where they are nearly the same, so that labels differ.
+[[nodiscard]] std::vector<double> wide_ticks(double low, double high, int wanted);
 /// 1, 2 and 5 x 10^k inside [low, high]; round equal steps where fewer than three of them are.
 [[nodiscard]] std::vector<double> decade_ticks(double low, double high);
 

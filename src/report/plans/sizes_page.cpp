@@ -143,9 +143,8 @@ std::string sizes_chart(const SizesPage& page, double width) {
     const auto [least, most] = std::ranges::minmax(rows, {}, hours_of);
     const double soonest = day_of(rows.front()), latest = day_of(rows.back());
     const PlotFrame frame = plot_frame(width, {.left = 100, .names = 0, .top = 24, .height = 320, .phone_left = 86});
-    const std::vector<double> ticks_y =
-        round_ticks(hours_of(least), std::max(hours_of(most), hours_of(least) * 1.001), 5);
-    const std::vector<double> ticks_x = round_ticks(soonest, std::max(latest, soonest * 1.001), 7);
+    const std::vector<double> ticks_y = wide_ticks(hours_of(least), hours_of(most), 5);
+    const std::vector<double> ticks_x = wide_ticks(soonest, latest, 7);
     const SvgScale x{ticks_x.front(), ticks_x.back(), frame.left, frame.right};
     const SvgScale y{ticks_y.front(), ticks_y.back(), frame.bottom, frame.top};
     Svg svg(width, frame.bottom + kBelowAxis, "Finish against node hours, by size",

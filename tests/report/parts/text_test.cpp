@@ -76,6 +76,10 @@ TEST(Ticks, cover_the_range_in_round_steps) {
     EXPECT_EQ(round_ticks(0, 6.14, 6).size(), 8U);  // 0, 1, … 7
     EXPECT_EQ(decade_ticks(130, 2100), (std::vector<double>{200, 500, 1000, 2000}));
     EXPECT_EQ(decade_ticks(110, 160), (std::vector<double>{110, 120, 130, 140, 150, 160}));
+    EXPECT_EQ(wide_ticks(100, 200, 5), round_ticks(100, 200, 5));
+    const std::vector<double> alike = wide_ticks(1848, 1848, 5);
+    EXPECT_LE(alike.front(), 0.91 * 1848);
+    EXPECT_GE(alike.back(), 1.09 * 1848);
 }
 
 }  // namespace

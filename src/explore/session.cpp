@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::size_t kMostOverrides = 1000;
 constexpr std::size_t kMostPages = 64;
-constexpr double kMostTokens = 1e18;
 
 /// The file of a plan's routing, or nothing.
 std::optional<std::string> trace_of(const JsonDocument& plan) {

@@ -24,6 +24,9 @@ struct Library {
     std::function<JsonDocument(const std::string& role, const std::string& name)> load;
 };
 
+/// Of a whole run, at most.
+inline constexpr double kMostTokens = 1e18;
+
 /// What `auspex predict` would be given.
 struct State {
     std::array<std::string, kRoles.size()> names;  ///< of input files, in the order of kRoles

@@ -34,13 +34,13 @@ TEST(JobScript, aurora_has_its_launcher_cores_and_environment) {
           "# qsub -A PROJECT -q QUEUE -l filesystems=home:flare THIS_FILE\n", "export ZE_FLAT_DEVICE_HIERARCHY=FLAT ",
           "export CCL_OP_SYNC=1 ", "export CCL_BCAST=double_tree ",
           "export CCL_ALLREDUCE_SCALEOUT='direct:0-1048576;rabenseifner:1048577-max'",
-          "mpiexec -n 24 --ppn 12 --cpu-bind list:0-7:8-15:16-23:24-31:32-39:40-47:52-59:60-67:68-75:"
-          "76-83:84-91:92-99 bash -uc 'export RANK=$PALS_RANKID LOCAL_RANK=$PALS_LOCAL_RANKID; "}) {
+          "mpiexec -n 24 --ppn 12 --cpu-bind list:1-8:9-16:17-24:25-32:33-40:41-48:53-60:61-68:69-76:"
+          "77-84:85-92:93-100 bash -uc 'export RANK=$PALS_RANKID LOCAL_RANK=$PALS_LOCAL_RANKID; "}) {
         EXPECT_PRED2(has, script, line);
     }
     EXPECT_FALSE(has(script, "CUDA"));
     const std::string small = job_script(on_machine("aurora", "torchtitan", 12, 2), BatchSystem::kPbs);
-    EXPECT_PRED2(has, small, "mpiexec -n 2 --ppn 2 --cpu-bind list:0-7:8-15 bash");
+    EXPECT_PRED2(has, small, "mpiexec -n 2 --ppn 2 --cpu-bind list:1-8:9-16 bash");
 }
 
 TEST(JobScript, slurm_machines_have_theirs) {

@@ -49,12 +49,11 @@ std::optional<report::WholeRun> whole_run_of(const models::Inputs& inputs, const
     if (options.tokens <= 0 || p.lens == predict::Lens::kCpu || steps > campaign::kMostSteps) {
         return std::nullopt;
     }
-    const Interval with_spread = p.published_spread ? p.step_time_interval_with_spread_s : p.step_time_interval_s;
-    campaign::MachineSetting made = campaign::machine_setting(
-        inputs,
-        {p.nodes, p.tiles, p.dp, p.step_time_s, p.has_interval ? with_spread : Interval{p.step_time_s, p.step_time_s},
-         campaign::steps_of_tokens(options.tokens, p.tokens_per_step, "--tokens"), 0},
-        {});
+    campaign::MachineSetting made =
+        campaign::machine_setting(inputs,
+                                  {p.nodes, p.tiles, p.dp, p.step_time_s, Interval{p.step_time_s, p.step_time_s},
+                                   campaign::steps_of_tokens(options.tokens, p.tokens_per_step, "--tokens"), 0},
+                                  {});
     report::WholeRun run;
     run.tokens = options.tokens;
     run.setting = std::move(made.setting);

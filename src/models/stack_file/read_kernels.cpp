@@ -2,6 +2,7 @@
 #include "models/stack_file/read_kernels.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -78,8 +79,8 @@ void read_kernels(const JsonValue& base, const std::optional<JsonValue>& release
     stack.weights_in_activation = read_flag(section.of("weights_in_activation"), "weights_in_activation");
     stack.dispatches_by_masks = read_flag(section.of("dispatches_by_masks"), "dispatches_by_masks");
     if (const auto allocator = section.of("allocator").find("allocator")) {
-        stack.allocator =
-            allocator->as_one_of({"caching", "expandable"}) == 0 ? Allocator::kCaching : Allocator::kExpandable;
+        constexpr std::array kAllocators{Allocator::kNone, Allocator::kCaching, Allocator::kExpandable};
+        stack.allocator = kAllocators.at(allocator->as_one_of({"none", "caching", "expandable"}));
     }
 }
 

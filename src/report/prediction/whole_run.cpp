@@ -44,9 +44,10 @@ std::string whole_run_section(const WholeRun& run) {
     return html_paragraph(whole_run_sentence(run)) + html_cards(cards_of(run)) +
            html_paragraph(
                "This is a closed form of a run with the failures, checkpoints and starts of the machine's "
-               "file, without blocks of a batch system and with another node always at hand. auspex "
-               "campaign plays it failure by failure, with the chances of all lengths, and takes queue "
-               "(--walltime, --queue-wait) and spare nodes (--spares), too:") +
+               "file and steps as long as predicted, without blocks of a batch system and with another node always "
+               "at hand. auspex campaign plays it failure by failure, with steps drawn from their interval, whose "
+               "mean is a little longer, and takes queue (--walltime, --queue-wait) and spare nodes (--spares), "
+               "too:") +
            "<pre>" + html_escape(run.command) + "</pre>\n" + (notes.empty() ? "" : html_list(notes));
 }
 

@@ -24,8 +24,12 @@ std::string spread_runs(const models::PublishedSpread& spread) {
 
 std::string spread_words(const predict::Prediction& p) {
     const double sigma = p.published_spread->sigma;
-    return "constants ±" + percent(p.step_time_interval_s.high / p.step_time_s - 1) + ", unexplained spread of " +
-           spread_runs(*p.published_spread) + " ±" + percent(widened(1, {1, 1}, sigma).high - 1);
+    const std::string constants = "constants ±" + percent(p.step_time_interval_s.high / p.step_time_s - 1);
+    if (sigma == 0) {
+        return constants + ", which are enough for nine of ten of " + spread_runs(*p.published_spread);
+    }
+    return constants + ", unexplained spread of " + spread_runs(*p.published_spread) + " ±" +
+           percent(widened(1, {1, 1}, sigma).high - 1);
 }
 
 }  // namespace auspex::report

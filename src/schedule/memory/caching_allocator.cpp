@@ -108,7 +108,7 @@ CachingAllocator::Block CachingAllocator::grow(int pool, std::uint64_t bytes) {
 
 /// Gives back what is free as a whole, all of it, if `bytes` more would be too many.
 void CachingAllocator::make_room(std::uint64_t bytes) {
-    if (reserved_ + bytes <= capacity_) {
+    if (reserved_ + bytes <= capacity_ || is_full_) {
         return;
     }
     std::vector<Block> blocks;
@@ -119,6 +119,7 @@ void CachingAllocator::make_room(std::uint64_t bytes) {
         }
     }
     std::ranges::for_each(blocks, [this](Block block) { give_back(block); });
+    is_full_ = reserved_ + bytes > capacity_;
 }
 
 /// Of a growing segment the pages of a free piece that nothing else is on: its place stays empty, and is not free.

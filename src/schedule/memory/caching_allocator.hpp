@@ -16,11 +16,11 @@ namespace auspex::schedule {
 /// large enough is taken (of alike ones the lowest), and split where more than 1 MiB is left, of small ones 512 B.
 /// A released block joins its free neighbours in the segment, and is there for its stream alone. Where a new segment
 /// would be more than `capacity`, all segments that are free as a whole are given back first; if that is not enough the
-/// segment is there all the same, so that reserved() > capacity says that it does not fit.
-/// With `expandable` (PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True) a pool of a stream is one segment that grows
-/// at its end, by multiples of 20 MiB, of small ones 2 MiB, and is split wherever 512 B are left.
-/// Not modelled: max_split_size, rounding to powers of two, garbage collection below the capacity, graphs' own pools,
-/// and blocks that another stream still uses (record_stream), which FSDP2 does without.
+/// segment is there all the same, so that reserved() > capacity says that it does not fit, and nothing is given back
+/// any more. With `expandable` (PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True) a pool of a stream is one segment
+/// that grows at its end, by multiples of 20 MiB, of small ones 2 MiB, and is split wherever 512 B are left. Not
+/// modelled: max_split_size, rounding to powers of two, garbage collection below the capacity, graphs' own pools, and
+/// blocks that another stream still uses (record_stream), which FSDP2 does without.
 class CachingAllocator {
  public:
     using Block = std::uint32_t;
@@ -65,7 +65,7 @@ class CachingAllocator {
     void insert_free(Block block);
     void erase_free(Block block);
 
-    bool expandable_;
+    bool expandable_, is_full_ = false;
     std::uint64_t capacity_;
     std::uint64_t reserved_ = 0, allocated_ = 0, peak_reserved_ = 0, peak_allocated_ = 0, next_address_ = 0;
     std::vector<Piece> pieces_;

@@ -94,9 +94,9 @@ RoleWalk::RoleWalk(const models::Workload& workload, const models::Plan& plan, c
     }
 }
 
-BlockMemory RoleWalk::walk(const Block& block, std::span<const LayerRows> rows, PassMemory& pass,
+BlockMemory RoleWalk::walk(const Block& block, std::span<const LayerRows> of_layers, PassMemory& pass,
                            const MemoryProbe& probe, const Playback& playback) const {
-    return BlockWalk(sizes, chunks[static_cast<std::size_t>(block.chunk)], rows, pass, playback)
+    return BlockWalk(sizes, chunks[static_cast<std::size_t>(block.chunk)], of_layers, pass, playback)
         .run(program, block, probe);
 }
 

@@ -1,5 +1,6 @@
 /// @file Inputs to prediction: one simulated step, and what follows from it.
 #include "sim/predict/predict.hpp"
+#include "schedule/memory/reserved_memory.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -241,6 +242,12 @@ void add_notes(Prediction& p, const models::Inputs& inputs, const SimulatedStep&
     }
     if (step.paired) {
         p.notes.push_back("memory is reckoned with passes one behind the other: workspace of two at once is left out");
+    }
+    if (stack.allocator != models::Allocator::kNone &&
+        !schedule::plays_allocator(inputs.workload, step.plan, inputs.stack)) {
+        p.notes.emplace_back(
+            "memory is what is allocated: what PyTorch's allocator reserves beyond that is not played for such plans "
+            "(docs/memory.md), 0 to 25 % of published peaks");
     }
     if (step.plan.pp > 1) {
         note_what_if(p, stack, stack.offers_schedules, "schedule", to_string(step.plan.schedule));

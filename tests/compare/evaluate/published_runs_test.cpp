@@ -133,6 +133,12 @@ TEST(PublishedRuns, a_framework_that_says_so_is_compiled_unless_the_plan_has_oth
     EXPECT_FALSE(compiled("\"TorchTitan (compile)\"", "false"));
     EXPECT_FALSE(compiled("\"TorchTitan (uncompiled)\"", "null"));
     EXPECT_FALSE(compiled("\"TorchTitan, no compile\"", "null"));
+    EXPECT_TRUE(compiled("\"TorchTitan (Compile)\"", "null"));
+    for (const char* const denied :
+         {"\"TorchTitan (compile=False)\"", "\"TorchTitan (compile: off)\"", "\"TorchTitan (no-compile)\"",
+          "\"TorchTitan, not yet compiled\"", "\"TorchTitan (torch.compile disabled)\""}) {
+        EXPECT_FALSE(compiled(denied, "null")) << denied;
+    }
 }
 
 TEST(PublishedRuns, what_the_source_prints_comes_before_what_is_derived) {

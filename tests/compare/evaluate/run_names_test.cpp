@@ -94,6 +94,9 @@ TEST(RunNames, recipes_of_nemo_are_told_from_megatron_core) {
     EXPECT_EQ(framework_of(shipped(), run_of("NeMo", kHopper, "performance, 24.07 NeMo container"))->set, old);
     EXPECT_EQ(framework_of(shipped(), run_of("NeMo 24.09", kAmpere))->set, old);
     EXPECT_EQ(framework_of(shipped(), run_of("Megatron-Core r0.8.0", kHopper))->set, old);
+    for (const char* const name : {"Megatron-Core v0.8", "Megatron-Core 0.9", "Megatron-LM (r0.7)", "MCore r0.6"}) {
+        EXPECT_EQ(framework_of(shipped(), run_of(name, kHopper))->set, old) << name;
+    }
     EXPECT_TRUE(framework_of(shipped(), run_of("Megatron-Core r0.13", kHopper))->set.empty());
     const std::vector<std::string> eager{"stack.releases.use=eager-2025"};
     EXPECT_EQ(framework_of(shipped(), run_of("NeMo 25.04", kHopper))->set, eager);
@@ -143,6 +146,7 @@ TEST(RunNames, what_no_stack_is_is_said_with_the_reason_or_with_what_is_known) {
     const std::string xla = refusal_of(run_of("MaxText (JAX, FSDP)", kHopper));
     EXPECT_NE(xla.find("\"MaxText (JAX, FSDP)\""), std::string::npos) << xla;
     EXPECT_NE(xla.find("XLA"), std::string::npos) << xla;
+    EXPECT_NE(refusal_of(run_of("FSDP (via MaxText)", kHopper)).find("XLA"), std::string::npos);
     const std::string unknown = refusal_of(run_of("Megatonne", kHopper));
     for (const char* const word : {"case", "\"Megatonne\"", "\"NeMo\"", "\"X-MoE\"", "\"TorchTitan\""}) {
         EXPECT_NE(unknown.find(word), std::string::npos) << unknown;

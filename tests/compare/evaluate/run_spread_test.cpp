@@ -52,6 +52,16 @@ TEST(RunSpread, a_spread_is_the_90th_percentile_of_what_is_missing) {
     EXPECT_TRUE(spreads_of(runs, &source).empty());  // three cases are left
 }
 
+/// Five runs of a and one of b, however far off: b says nothing of how b's are off, and there is no spread; a second
+/// one makes it a source.
+TEST(RunSpread, one_run_of_a_source_does_not_count_as_a_source) {
+    std::vector<ValidatedRun> runs(5, run_of("a", "s", "m", 0.1, 0));
+    runs.push_back(run_of("b", "s", "m", 1.2, 0));
+    EXPECT_TRUE(spreads_of(runs).empty());
+    runs.push_back(run_of("b", "s", "m", 0.1, 0));
+    EXPECT_EQ(spreads_of(runs).size(), 4U);
+}
+
 /// Source a is right; b and c are off by 0.6: a is judged by the two others, and held; b by a and c, ten cases at 0.06
 /// and at 0.6, of which the 90th percentile is 0.6.
 TEST(RunSpread, a_case_is_judged_by_the_spread_of_other_sources) {

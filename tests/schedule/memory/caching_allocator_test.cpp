@@ -72,6 +72,24 @@ TEST(CachingAllocator, the_smallest_block_that_is_large_enough_is_taken) {
     EXPECT_EQ(a.reserved(), 64 * kMi);
 }
 
+/// Of 100 MiB 60 are given back for a segment of 70, as they are free; another of 70 does not fit, and from then on
+/// nothing is given back: what does not fit is told by the first of them.
+TEST(CachingAllocator, what_does_not_fit_gives_back_once) {
+    CachingAllocator a(false, 100 * kMi);
+    a.release(a.allocate(60 * kMi));
+    const auto large = a.allocate(70 * kMi);
+    EXPECT_EQ(a.reserved(), 70 * kMi);
+    a.release(large);
+    static_cast<void>(a.allocate(20 * kMi));
+    EXPECT_EQ(a.reserved(), 70 * kMi);
+    static_cast<void>(a.allocate(80 * kMi));
+    EXPECT_EQ(a.reserved(), 150 * kMi);
+    a.release(a.allocate(60 * kMi));
+    EXPECT_EQ(a.reserved(), 210 * kMi);
+    static_cast<void>(a.allocate(70 * kMi));
+    EXPECT_EQ(a.reserved(), 280 * kMi);
+}
+
 /// Three of 4 MiB in 20: the first and the third are released, then the one between them: one free block of 20.
 TEST(CachingAllocator, released_neighbours_join) {
     CachingAllocator a;

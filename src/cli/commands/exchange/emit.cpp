@@ -51,21 +51,26 @@ std::string job_name(const std::string& workload) {
     return name;
 }
 
-/// A start as `auspex startup` has it and a checkpoint that the job waits for, where these are longer than the least.
+/// A start as `auspex startup` has it, as often as starts fail in the mean, and a checkpoint that the job waits for, a
+/// tenth to spare; where these are longer than the least.
 BesideSteps beside_steps(const models::Inputs& inputs, const campaign::JobSize& size) {
     campaign::StartJob start;
     start.nodes = size.nodes, start.ranks = size.ranks;
     start.load = campaign::load_of(inputs, size, true);
     const campaign::CheckpointBytes bytes = campaign::checkpoint_bytes(inputs);
-    const double begin_s = start_of(inputs.machine, inputs.stack, start).total_s();
+    const double failing = campaign::failed_start_share(inputs.machine, size.nodes);
+    const double begin_s = start_of(inputs.machine, inputs.stack, start).total_s() / (1 - failing);
     const double end_s = campaign::checkpoint_times(inputs.machine, {bytes.all, bytes.model, size.nodes,
                                                                      start.load->replica_nodes, true, false})
                              .stall_s;
-    if (begin_s + end_s <= kLeastStart_s) {
+    constexpr double kSpare = 0.1;
+    const double all_s = (1 + kSpare) * (begin_s + end_s);
+    if (all_s <= kLeastStart_s) {
         return {};
     }
-    return {begin_s + end_s, format_quantity(begin_s, Dimension::kSeconds) + " to begin (auspex startup) and " +
-                                 format_quantity(end_s, Dimension::kSeconds) + " to save at the end"};
+    return {all_s, format_quantity(begin_s, Dimension::kSeconds) + " to begin (auspex startup" +
+                       (failing > 0 ? "; " + percent(failing) + " of starts fail" : "") + "), " +
+                       format_quantity(end_s, Dimension::kSeconds) + " to save at the end, a tenth to spare"};
 }
 
 std::string walltime_text(int steps, double step_s, const BesideSteps& beside) {
@@ -181,9 +186,11 @@ models::BatchSystem batch_system(const Options& options) {
 Emitted emit_job(const Options& options) {
     const models::BatchSystem system = batch_system(options);
     if (options.machine.empty() || options.stack.empty() || !options.train.steps || *options.train.steps == 0) {
-        throw InputError("--job",
-                         "found without --machine, --stack or --steps; expected all of them, for the walltime "
-                         "is that of the steps as predicted");
+        const bool has_steps = options.train.steps && *options.train.steps > 0;
+        throw InputError("--job", std::string("found without") + (options.machine.empty() ? " --machine" : "") +
+                                      (options.stack.empty() ? " --stack" : "") + (has_steps ? "" : " --steps") +
+                                      "; expected --machine, --stack and --steps, for the walltime is that of the "
+                                      "steps as predicted");
     }
     const models::Inputs inputs = load_all(options);
     predict::PredictOptions wanted;

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/json_writer.hpp"
+#include "base/number_text.hpp"
 #include "cli/commands/commands.hpp"
 #include "explore/server/server.hpp"
 #include "launch/child_process.hpp"
@@ -30,6 +31,9 @@ explore::State start_of(const Options& options) {
                    or_else(options.workload, "mula-220b-a10b"), or_else(options.plan, "mula-220b-a10b")};
     start.tiles = options.tiles.empty() ? 0 : options.tiles.front();
     start.overrides = options.overrides;
+    if (options.tokens > explore::kMostTokens) {
+        throw InputError("--tokens", "found " + short_count(options.tokens) + "; expected at most 1e18");
+    }
     start.tokens = options.tokens > 0 ? options.tokens : kTokens;
     return start;
 }

@@ -1,6 +1,8 @@
 /// @file Cases read as they are: what is named is checked, what is not is passed over.
 #include "compare/evaluate/runs/published_run.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <set>
 #include <string_view>
@@ -116,12 +118,22 @@ PublishedRun::Measured measured_of(const JsonValue& v, const std::optional<JsonV
     return measured;
 }
 
-/// "TorchTitan (compile)", "torchtitan + torch.compile"; not "uncompiled", "no compile", "without compile".
-bool says_compiled(std::string_view framework) {
-    const std::size_t at = framework.find("compile");
-    const std::string_view before = framework.substr(0, at);
-    return at != std::string_view::npos && !before.ends_with("un") && !before.ends_with("no ") &&
-           !before.ends_with("not ") && !before.ends_with("without ") && !before.ends_with("without torch.");
+/// "TorchTitan (Compile)", "torchtitan + torch.compile"; not "uncompiled", "no-compile", "not yet compiled", "without
+/// torch.compile", "compile=False", "compile: off", "torch.compile disabled".
+bool says_compiled(std::string framework) {
+    std::ranges::transform(framework, framework.begin(), [](unsigned char c) { return std::tolower(c); });
+    const std::string_view text = framework;
+    const std::size_t at = text.find("compile");
+    if (at == std::string_view::npos) {
+        return false;
+    }
+    constexpr std::size_t kNear = 16;  // letters before it that may deny it
+    const std::string_view before = text.substr(at > kNear ? at - kNear : 0, std::min(at, kNear)),
+                           behind = text.substr(at);
+    const auto has = [](std::string_view where, std::string_view word) { return where.find(word) != where.npos; };
+    return !before.ends_with("un") && !has(before, "no ") && !has(before, "no-") && !has(before, "not ") &&
+           !has(before, "without") && !has(before, "disable") && !has(behind, "false") && !has(behind, "off") &&
+           !has(behind, "disabled") && !has(behind, "=0") && !has(behind, "none");
 }
 
 PublishedRun run_of(const JsonValue& v) {

@@ -252,19 +252,24 @@ const RunNames::Hardware* hardware_of(const RunNames& names, const PublishedRun&
 
 namespace {
 
-const RunNames::Unmapped* unmapped_of(const RunNames& names, const PublishedRun& run) {
-    const auto found = std::ranges::find_if(names.unmapped, [&](const RunNames::Unmapped& one) {
-        return !one.text.empty() && begins_with_any(run.framework, one.text);
-    });
-    return found == names.unmapped.end() ? nullptr : &*found;
-}
-
 /// The rest of a name from its next word on; empty: it was the last. Hyphens do not part words.
 std::string_view next_word(std::string_view name) {
     constexpr std::string_view kBetween = " +/(),;:&";
     const std::size_t end = name.find_first_of(kBetween);
     const std::size_t begin = end == std::string_view::npos ? end : name.find_first_not_of(kBetween, end);
     return begin == std::string_view::npos ? "" : name.substr(begin);
+}
+
+const RunNames::Unmapped* unmapped_of(const RunNames& names, const PublishedRun& run) {
+    for (std::string_view name = run.framework; !name.empty(); name = next_word(name)) {
+        const auto found = std::ranges::find_if(names.unmapped, [&](const RunNames::Unmapped& one) {
+            return !one.text.empty() && begins_with_any(std::string(name), one.text);
+        });
+        if (found != names.unmapped.end()) {
+            return &*found;
+        }
+    }
+    return nullptr;
 }
 
 /// `"A", "B"`, each once.

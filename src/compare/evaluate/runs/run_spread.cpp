@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 
 #include "base/statistics/distributions.hpp"
 #include "base/statistics/quantiles.hpp"
@@ -19,7 +18,7 @@ using Key = std::pair<std::string, std::string>;
 
 struct Members {
     std::vector<double> sigmas;
-    std::set<std::string> sources;
+    std::map<std::string, int> sources;  ///< and how many runs each has
 };
 
 }  // namespace
@@ -40,12 +39,14 @@ std::vector<models::PublishedSpread> spreads_of(const std::vector<ValidatedRun>&
         }
         for (const Key& key : {Key{"", ""}, Key{one.stack, ""}, Key{"", one.machine}, Key{one.stack, one.machine}}) {
             groups[key].sigmas.push_back(missing_sigma(one));
-            groups[key].sources.insert(one.run.source_key);
+            ++groups[key].sources[one.run.source_key];
         }
     }
     std::vector<models::PublishedSpread> spreads;
     for (const auto& [key, members] : groups) {
-        if (members.sigmas.size() >= models::kLeastRunsOfSpread && members.sources.size() >= kLeastSourcesOfSpread) {
+        const auto with_several = std::ranges::count_if(
+            members.sources, [](const auto& source) { return source.second >= kLeastRunsOfSource; });
+        if (members.sigmas.size() >= models::kLeastRunsOfSpread && with_several >= kLeastSourcesOfSpread) {
             spreads.push_back({key.first, key.second, static_cast<int>(members.sigmas.size()),
                                static_cast<int>(members.sources.size()), quantile(members.sigmas, kHeld)});
         }

@@ -1,5 +1,6 @@
 #pragma once
 /// @file What predictions of published runs are off by beyond the uncertainties of constants, and intervals with it.
+#include <cstddef>
 #include <vector>
 
 #include "compare/evaluate/runs/run_judgement.hpp"
@@ -12,11 +13,12 @@ namespace auspex::evaluate {
 [[nodiscard]] double missing_sigma(const ValidatedRun& run);
 
 /// Of all runs, of those with each stack, on each machine, and of each stack on each machine, as far as there are
-/// kLeastRunsOfSpread of them, and kLeastSourcesOfSpread: runs of one source are off in one way, and say nothing of
-/// another's. Sigma is the 90th percentile of their missing_sigma, so that with it intervals hold in 90 % of them. All
-/// runs come first, others by name. Runs without a prediction and fitted ones count in none, nor do those of source
-/// `without`.
-inline constexpr std::size_t kLeastSourcesOfSpread = 2;
+/// kLeastRunsOfSpread of them, and kLeastSourcesOfSpread with kLeastRunsOfSource each: runs of one source are off in
+/// one way, and say nothing of another's. Sigma is the 90th percentile of their missing_sigma, so that with it
+/// intervals hold in 90 % of them. All runs come first, others by name. Runs without a prediction and fitted ones count
+/// in none, nor do those of source `without`.
+inline constexpr std::ptrdiff_t kLeastSourcesOfSpread = 2;
+inline constexpr int kLeastRunsOfSource = 2;
 [[nodiscard]] std::vector<models::PublishedSpread> spreads_of(const std::vector<ValidatedRun>& runs,
                                                               const std::string* without = nullptr);
 

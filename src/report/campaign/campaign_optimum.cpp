@@ -43,7 +43,8 @@ std::string optimum_table(const CampaignOptimum& optimum) {
                     {"90 %", "n"},
                     {"node hours (median)", "n"},
                     {"goodput", "n"},
-                    {"checkpoint every", "n"}}};
+                    {"checkpoint every", "n"},
+                    {"steps", "n"}}};
     for (const OptimumPoint& point : optimum.points) {
         if (point.is_on_front && ends(point)) {
             rows.push_back({{setting_words(point)},
@@ -51,7 +52,8 @@ std::string optimum_table(const CampaignOptimum& optimum) {
                             number_of(span_words(point.elapsed_s.p90), std::min(point.elapsed_s.p90, 1e300)),
                             number_of(count_words(point.node_hours.p50), point.node_hours.p50),
                             number_of(percent(point.goodput, 2), point.goodput),
-                            number_of(span_words(point.interval_s), point.interval_s)});
+                            number_of(span_words(point.interval_s), point.interval_s),
+                            number_of(thousands(static_cast<double>(point.steps)), static_cast<double>(point.steps))});
         }
     }
     return html_table(rows, "The front: no other setting is over before with no more node-hours.");

@@ -16,7 +16,8 @@ struct OptimumPoint {
     std::optional<int> spares;  ///< none: always another node at hand
     double walltime_s = 0;      ///< 0: no blocks
     std::int64_t every_steps = 1;
-    double interval_s = 0;  ///< the same
+    double interval_s = 0;   ///< the same
+    std::int64_t steps = 0;  ///< of the run: fewer where more nodes have a larger batch
     campaign::Quantiles elapsed_s, node_hours;
     double goodput = 0;
     bool is_on_front = false;  ///< no other is over before with no more node-hours

@@ -83,6 +83,7 @@ report::OptimumPoint point_of(const campaign::Setting& s, std::int64_t every_ste
     point.spares = s.nodes.spares;
     point.walltime_s = s.blocks.walltime_s;
     point.every_steps = every_steps;
+    point.steps = s.steps;
     point.interval_s = static_cast<double>(every_steps) * s.step_s;
     point.elapsed_s = result.elapsed_s;
     point.node_hours = result.node_hours;

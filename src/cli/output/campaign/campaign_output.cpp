@@ -149,10 +149,14 @@ void print_times(std::ostream& out, const CampaignAnswer& a) {
 
 void print_shares(std::ostream& out, const CampaignAnswer& a) {
     out << "  goodput         " << percent(a.result.goodput, 2) << " of the time is steps that were not done before\n";
+    constexpr double kLeast = 5e-5;  // 0.01 %, rounded
     std::vector<std::size_t> kinds;
+    double rest = 0;
     for (std::size_t i = 1; i < campaign::kSpentCount; ++i) {
-        if (a.result.shares[i] > 0) {
+        if (a.result.shares[i] >= kLeast) {
             kinds.push_back(i);
+        } else {
+            rest += a.result.shares[i];
         }
     }
     std::ranges::sort(kinds, std::greater(), [&](std::size_t i) { return a.result.shares[i]; });
@@ -160,6 +164,9 @@ void print_shares(std::ostream& out, const CampaignAnswer& a) {
     for (const std::size_t i : kinds) {
         out << head << percent(a.result.shares[i], 2) << " " << words_of(static_cast<campaign::Spent>(i)) << "\n";
         head = "                  ";
+    }
+    if (rest >= kLeast) {
+        out << head << percent(rest, 2) << " all else\n";
     }
 }
 

@@ -18,7 +18,9 @@ using report::span_words;
 void write_point(JsonWriter& json, const report::OptimumPoint& point) {
     json.begin_object().member("nodes", point.nodes).member_or_null("spares", point.spares);
     json.member_or_null("walltime_s", point.walltime_s > 0 ? std::optional(point.walltime_s) : std::nullopt);
-    json.member("checkpoint_every_steps", point.every_steps).member("checkpoint_interval_s", point.interval_s);
+    json.member("steps", point.steps)
+        .member("checkpoint_every_steps", point.every_steps)
+        .member("checkpoint_interval_s", point.interval_s);
     json.key("finish_by").begin_object();
     write_quantiles(json, point.elapsed_s);
     json.end_object().key("node_hours").begin_object();
@@ -73,12 +75,12 @@ void print_optimum(std::ostream& out, const report::CampaignOptimum& optimum) {
             << " settings cannot be played, the first: " << optimum.why_left_out << "\n";
     }
     std::vector<report::TextRow> rows = {
-        {"front: setting", "over after", "90 %", "node hours", "goodput", "checkpoint every"}};
+        {"front: setting", "over after", "90 %", "node hours", "goodput", "checkpoint every", "steps"}};
     for (const report::OptimumPoint& point : optimum.points) {
         if (point.is_on_front) {
             rows.push_back({setting_words(point), span_words(point.elapsed_s.p50), span_words(point.elapsed_s.p90),
-                            count_words(point.node_hours.p50), percent(point.goodput, 2),
-                            span_words(point.interval_s)});
+                            count_words(point.node_hours.p50), percent(point.goodput, 2), span_words(point.interval_s),
+                            count_words(static_cast<double>(point.steps))});
         }
     }
     out << "\n" << report::text_table(rows, {0});

@@ -45,7 +45,7 @@ TEST_F(ExchangeCli, from_a_config_to_a_job_and_back) {
     ASSERT_EQ(emitted.exit_code, 0) << emitted.error;
     const std::string script = testing_cli::text_of(job);
     EXPECT_NE(script.find("#PBS -l select=16\n"), std::string::npos) << script;
-    EXPECT_NE(script.find("mpiexec -n 192 --ppn 12 --cpu-bind list:0-7:8-15:16-23:24-31:32-39:40-47:52-59:"),
+    EXPECT_NE(script.find("mpiexec -n 192 --ppn 12 --cpu-bind list:1-8:9-16:17-24:25-32:33-40:41-48:53-60:"),
               std::string::npos)
         << script;
     EXPECT_GT(script.find("--moe-router-force-load-balancing"), script.find("TRIAL=(")) << script;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cstdint>
 #include <filesystem>
@@ -16,6 +17,13 @@ namespace {
 constexpr std::uintmax_t kLargestFile = std::uintmax_t{64} << 20;
 
 }  // namespace
+
+std::string lower_case(std::string_view text) {
+    std::string letters(text);
+    std::ranges::transform(letters, letters.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return letters;
+}
 
 std::string printable(std::string_view text, std::size_t longest) {
     std::string out(text.substr(0, longest));

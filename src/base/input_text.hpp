@@ -11,6 +11,9 @@ namespace auspex {
 /// Text for a one-line message: cut after `longest` bytes, control characters shown as "?".
 [[nodiscard]] std::string printable(std::string_view text, std::size_t longest = 60);
 
+/// ASCII letters made small, for words that count in any case.
+[[nodiscard]] std::string lower_case(std::string_view text);
+
 /// The JSON parser's words for what it met, as a reader of the file would say them.
 [[nodiscard]] std::string plain_json_words(std::string cause);
 

@@ -6,8 +6,7 @@
 #include <sstream>
 
 #include "base/json_writer.hpp"
-#include "campaign/finish/expected_finish.hpp"
-#include "campaign/finish/machine_setting.hpp"
+#include "campaign/finish/expected_run.hpp"
 
 namespace auspex::explore {
 namespace {
@@ -22,9 +21,9 @@ void write_texts(JsonWriter& json, const char* key, const std::vector<std::strin
     json.end_array();
 }
 
-void write_run(JsonWriter& json, const campaign::MachineSetting& made) {
-    const campaign::Setting& setting = made.setting;
-    const campaign::ExpectedFinish finish = expected_finish(setting);
+void write_run(JsonWriter& json, const campaign::ExpectedRun& run) {
+    const campaign::Setting& setting = run.made.setting;
+    const campaign::ExpectedFinish& finish = run.finish;
     json.member("steps", setting.steps);
     json.member("steps_alone_s", static_cast<double>(setting.steps) * setting.step_s);
     json.member_or_null("finish_s", finite(finish.elapsed_s)).member_or_null("node_hours", finite(finish.node_hours));
@@ -34,7 +33,7 @@ void write_run(JsonWriter& json, const campaign::MachineSetting& made) {
     json.member("checkpoint_interval_s", static_cast<double>(setting.checkpoints.every_steps) * setting.step_s);
     json.member("checkpoint_stall_s", setting.checkpoints.stall_s);
     write_texts(json, "left_out", finish.left_out);
-    write_texts(json, "notes", made.notes);
+    write_texts(json, "notes", run.made.notes);
 }
 
 }  // namespace
@@ -44,15 +43,13 @@ std::string whole_run_json(const models::Inputs& inputs, const State& state, con
         return "null";
     }
     const std::int64_t steps = campaign::steps_of_tokens(state.tokens, prediction.tokens_per_step, "request: $.tokens");
-    const double step_s = prediction.step_time_s;
-    campaign::MachineSetting made = campaign::machine_setting(
-        inputs, {prediction.nodes, prediction.tiles, prediction.dp, step_s, {step_s, step_s}, steps, 0}, {});
-    made.setting.checkpoints.every_steps = closed_form_steps(made.setting);
+    const campaign::ExpectedRun run = campaign::expected_run(
+        inputs, {prediction.nodes, prediction.tiles, prediction.dp, prediction.step_time_s, {}, steps, 0});
     std::ostringstream out;
     {
         JsonWriter json(out, JsonLayout::kOneLine);
         json.begin_object().member("tokens", state.tokens);
-        write_run(json, made);
+        write_run(json, run);
         json.member("command", campaign_command_of(state)).end_object();
     }
     return out.str();

@@ -2,7 +2,6 @@
 #include "interop/argument_reader.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 
 #include "base/error.hpp"
@@ -74,8 +73,7 @@ bool ArgumentReader::truth(const std::string& name, bool otherwise) {
     if (!has(name)) {
         return otherwise;
     }
-    std::string text = values_.at(name);
-    std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string text = lower_case(values_.at(name));
     if (text != "0" && text != "1" && text != "true" && text != "false") {
         refuse(name, shown(values_.at(name)), "1 or 0, true or false");
     }

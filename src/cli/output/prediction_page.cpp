@@ -6,7 +6,7 @@
 
 #include "base/number_text.hpp"
 #include "base/shell_word.hpp"
-#include "campaign/finish/machine_setting.hpp"
+#include "campaign/finish/expected_run.hpp"
 #include "cli/flags/input_flags.hpp"
 
 namespace auspex::cli {
@@ -49,18 +49,20 @@ std::optional<report::WholeRun> whole_run_of(const models::Inputs& inputs, const
     if (options.tokens <= 0 || p.lens == predict::Lens::kCpu || steps > campaign::kMostSteps) {
         return std::nullopt;
     }
-    campaign::MachineSetting made =
-        campaign::machine_setting(inputs,
-                                  {p.nodes, p.tiles, p.dp, p.step_time_s, Interval{p.step_time_s, p.step_time_s},
-                                   campaign::steps_of_tokens(options.tokens, p.tokens_per_step, "--tokens"), 0},
-                                  {});
+    campaign::ExpectedRun expected =
+        campaign::expected_run(inputs, {p.nodes,
+                                        p.tiles,
+                                        p.dp,
+                                        p.step_time_s,
+                                        {},
+                                        campaign::steps_of_tokens(options.tokens, p.tokens_per_step, "--tokens"),
+                                        0});
     report::WholeRun run;
     run.tokens = options.tokens;
-    run.setting = std::move(made.setting);
-    run.setting.checkpoints.every_steps = closed_form_steps(run.setting);
-    run.finish = expected_finish(run.setting);
+    run.setting = std::move(expected.made.setting);
+    run.finish = std::move(expected.finish);
     run.command = campaign_command(options, p);
-    run.notes = std::move(made.notes);
+    run.notes = std::move(expected.made.notes);
     return run;
 }
 

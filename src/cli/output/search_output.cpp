@@ -139,7 +139,7 @@ void print_roomier(const models::Machine& machine, const std::vector<search::Ran
     if (leaves(best.front(), kTight)) {
         return;
     }
-    std::cout << "That is less than predicted peaks are off by (9 % in the mean of published runs): ";
+    std::cout << "That is less than predicted peaks of published runs are off by (docs/validation.md): ";
     const auto roomy = std::ranges::find_if(best, [&](const search::RankedPlan& one) { return leaves(one, kRoom); });
     if (roomy == best.end()) {
         const double aside_bytes = machine.tile.reserved_bytes + kRoom * capacity_bytes;

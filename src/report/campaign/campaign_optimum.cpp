@@ -3,14 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "base/number_text.hpp"
 #include "base/units.hpp"
 #include "report/campaign/campaign_words.hpp"
+#include "report/campaign/finish_plane.hpp"
 #include "report/parts/page.hpp"
 #include "report/parts/picture.hpp"
-#include "report/parts/plot_frame.hpp"
 #include "report/parts/svg.hpp"
 #include "report/parts/text.hpp"
 
@@ -29,12 +28,6 @@ std::string change_words(const campaign::Saving& of, const std::string& size) {
     const auto change = [&of](double saved) { return signed_percent(-saved / of.from); };
     return size + (of.value() > 0 ? " less" : " more") + " (" + change(of.value()) +
            ", 95 %: " + change(of.saved.high) + " to " + change(of.saved.low) + ")";
-}
-
-std::vector<std::string> texts_of(const std::vector<double>& ticks) {
-    std::vector<std::string> texts;
-    std::ranges::transform(ticks, std::back_inserter(texts), tick_count);
-    return texts;
 }
 
 std::string optimum_table(const CampaignOptimum& optimum) {
@@ -98,24 +91,16 @@ std::string optimum_chart(const CampaignOptimum& optimum, double width) {
     const auto hours = [](const OptimumPoint* point) { return point->node_hours.p50; };
     const auto [soonest, latest] = std::ranges::minmax(points, {}, day);
     const auto [least, most] = std::ranges::minmax(points, {}, hours);
-    const PlotFrame frame = plot_frame(width, {.left = 100, .names = 0, .top = 24, .height = 320, .phone_left = 86});
-    const std::vector<double> ticks_y = wide_ticks(hours(least), hours(most), 5);
-    const std::vector<double> ticks_x = wide_ticks(day(soonest), day(latest), 7);
-    const SvgScale x{ticks_x.front(), ticks_x.back(), frame.left, frame.right};
-    const SvgScale y{ticks_y.front(), ticks_y.back(), frame.bottom, frame.top};
-    Svg svg(width, frame.bottom + kBelowAxis, "Finish against node hours",
+    const FinishPlane plane = finish_plane(width, {day(soonest), day(latest), hours(least), hours(most)});
+    Svg svg(width, plane.frame.bottom + kBelowAxis, "Finish against node hours",
             "medians of settings; the line is the front");
-    draw_value_axis(svg, frame, y, ticks_y, texts_of(ticks_y), "node hours");
-    draw_bottom_axis(svg, frame, x, ticks_x, texts_of(ticks_x), "days until half of the runs are over");
+    draw_finish_axes(svg, plane);
     std::vector<SvgPoint> stairs;
     for (const OptimumPoint* const point : points) {
-        const SvgPoint at{x(day(point)), y(hours(point))};
+        const SvgPoint at{plane.x(day(point)), plane.y(hours(point))};
         const bool is_given = point == &optimum.given;
         if (point->is_on_front && !is_given) {
-            if (!stairs.empty()) {
-                stairs.push_back({at.x, stairs.back().y});
-            }
-            stairs.push_back(at);
+            add_stair(stairs, at);
         }
         svg.marker(at, is_given ? 3 : 0,
                    is_given             ? "given-mark"
@@ -126,9 +111,9 @@ std::string optimum_chart(const CampaignOptimum& optimum, double width) {
     }
     svg.polyline(stairs, "front");
     const OptimumPoint& best = optimum.points[optimum.best];
-    svg.text({x(day(&best)) + 8, y(hours(&best)) - 8}, "the best", "label v0");
+    svg.text({plane.x(day(&best)) + 8, plane.y(hours(&best)) - 8}, "the best", "label v0");
     if (ends(optimum.given)) {
-        svg.text({x(day(&optimum.given)) + 8, y(hours(&optimum.given)) - 8}, "as given", "limit-text");
+        svg.text({plane.x(day(&optimum.given)) + 8, plane.y(hours(&optimum.given)) - 8}, "as given", "limit-text");
     }
     return std::move(svg).finish();
 }

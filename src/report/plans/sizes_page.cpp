@@ -3,15 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <utility>
 
 #include "base/number_text.hpp"
 #include "base/units.hpp"
 #include "report/campaign/campaign_words.hpp"
+#include "report/campaign/finish_plane.hpp"
 #include "report/parts/page.hpp"
 #include "report/parts/picture.hpp"
-#include "report/parts/plot_frame.hpp"
 #include "report/parts/svg.hpp"
 #include "report/parts/text.hpp"
 
@@ -33,12 +32,6 @@ std::string finish_words(const SizeRow& row) {
 /// A cell that sorts by a value, which may be infinite.
 Cell sorted_by(std::string text, double value, std::string small = {}) {
     return number_of(std::move(text), std::min(value, 1e300), std::move(small));
-}
-
-std::vector<std::string> texts_of(const std::vector<double>& ticks) {
-    std::vector<std::string> texts;
-    std::ranges::transform(ticks, std::back_inserter(texts), tick_count);
-    return texts;
 }
 
 std::string sizes_table(const SizesPage& page) {
@@ -141,27 +134,19 @@ std::string sizes_chart(const SizesPage& page, double width) {
     }
     std::ranges::sort(rows, {}, day_of);
     const auto [least, most] = std::ranges::minmax(rows, {}, hours_of);
-    const double soonest = day_of(rows.front()), latest = day_of(rows.back());
-    const PlotFrame frame = plot_frame(width, {.left = 100, .names = 0, .top = 24, .height = 320, .phone_left = 86});
-    const std::vector<double> ticks_y = wide_ticks(hours_of(least), hours_of(most), 5);
-    const std::vector<double> ticks_x = wide_ticks(soonest, latest, 7);
-    const SvgScale x{ticks_x.front(), ticks_x.back(), frame.left, frame.right};
-    const SvgScale y{ticks_y.front(), ticks_y.back(), frame.bottom, frame.top};
-    Svg svg(width, frame.bottom + kBelowAxis, "Finish against node hours, by size",
+    const FinishPlane plane =
+        finish_plane(width, {day_of(rows.front()), day_of(rows.back()), hours_of(least), hours_of(most)});
+    Svg svg(width, plane.frame.bottom + kBelowAxis, "Finish against node hours, by size",
             "medians of sizes; the line is the front");
-    draw_value_axis(svg, frame, y, ticks_y, texts_of(ticks_y), "node hours");
-    draw_bottom_axis(svg, frame, x, ticks_x, texts_of(ticks_x), "days until half of the runs are over");
+    draw_finish_axes(svg, plane);
     std::vector<SvgPoint> stairs;
     for (const SizeRow* const row : rows) {
-        const SvgPoint at{x(day_of(row)), y(hours_of(row))};
+        const SvgPoint at{plane.x(day_of(row)), plane.y(hours_of(row))};
         if (row->is_on_front) {
-            if (!stairs.empty()) {
-                stairs.push_back({at.x, stairs.back().y});
-            }
-            stairs.push_back(at);
+            add_stair(stairs, at);
         }
         svg.marker(at, 0, row->is_on_front ? "mark v0" : "mark v2", tiles_words(*row) + ": " + finish_words(*row));
-        const bool is_at_right = at.x > (frame.left + frame.right) / 2;
+        const bool is_at_right = at.x > (plane.frame.left + plane.frame.right) / 2;
         svg.text({at.x + (is_at_right ? -8 : 8), at.y - 8}, thousands(row->tiles), "tick",
                  is_at_right ? "end" : "start");
     }

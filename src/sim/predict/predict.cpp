@@ -247,7 +247,7 @@ void add_notes(Prediction& p, const models::Inputs& inputs, const SimulatedStep&
         !schedule::plays_allocator(inputs.workload, step.plan, inputs.stack)) {
         p.notes.emplace_back(
             "memory is what is allocated: what PyTorch's allocator reserves beyond that is not played for such plans "
-            "(docs/memory.md), 0 to 25 % of published peaks");
+            "(docs/memory.md)");
     }
     if (step.plan.pp > 1) {
         note_what_if(p, stack, stack.offers_schedules, "schedule", to_string(step.plan.schedule));

@@ -9,8 +9,7 @@
 #include "base/json_writer.hpp"
 #include "base/output_file.hpp"
 #include "base/units.hpp"
-#include "campaign/machine_rates.hpp"
-#include "campaign/start/startup.hpp"
+#include "campaign/finish/machine_setting.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/flags/input_flags.hpp"
 #include "cli/flags/job_size.hpp"
@@ -51,26 +50,25 @@ std::string job_name(const std::string& workload) {
     return name;
 }
 
-/// A start as `auspex startup` has it, as often as starts fail in the mean, and a checkpoint that the job waits for, a
-/// tenth to spare; where these are longer than the least.
-BesideSteps beside_steps(const models::Inputs& inputs, const campaign::JobSize& size) {
-    campaign::StartJob start;
-    start.nodes = size.nodes, start.ranks = size.ranks;
-    start.load = campaign::load_of(inputs, size, true);
-    const campaign::CheckpointBytes bytes = campaign::checkpoint_bytes(inputs);
-    const double failing = campaign::failed_start_share(inputs.machine, size.nodes);
-    const double begin_s = start_of(inputs.machine, inputs.stack, start).total_s() / (1 - failing);
-    const double end_s = campaign::checkpoint_times(inputs.machine, {bytes.all, bytes.model, size.nodes,
-                                                                     start.load->replica_nodes, true, false})
-                             .stall_s;
+/// A start and a checkpoint that the job waits for, as a campaign of the files has them (starts that fail are tried
+/// again), a tenth to spare; where these are longer than the least.
+BesideSteps beside_steps(const models::Inputs& inputs, const predict::Prediction& p) {
+    campaign::Features features;
+    features.async = false;
+    const double step_s = p.step_time_s;
+    const campaign::Setting run =
+        machine_setting(inputs, {p.nodes, p.tiles, p.dp, step_s, {step_s, step_s}, 1, 0}, features).setting;
+    const campaign::Recovery& r = run.recovery;
+    const double begin_s = r.environment_s + (r.restart_s + r.initialise_s) / (1 - r.failed_start_share) + r.load_s;
     constexpr double kSpare = 0.1;
-    const double all_s = (1 + kSpare) * (begin_s + end_s);
+    const double all_s = (1 + kSpare) * (begin_s + run.checkpoints.stall_s);
     if (all_s <= kLeastStart_s) {
         return {};
     }
     return {all_s, format_quantity(begin_s, Dimension::kSeconds) + " to begin (auspex startup" +
-                       (failing > 0 ? "; " + percent(failing) + " of starts fail" : "") + "), " +
-                       format_quantity(end_s, Dimension::kSeconds) + " to save at the end, a tenth to spare"};
+                       (r.failed_start_share > 0 ? "; " + percent(r.failed_start_share) + " of starts fail" : "") +
+                       "), " + format_quantity(run.checkpoints.stall_s, Dimension::kSeconds) +
+                       " to save at the end, a tenth to spare"};
 }
 
 std::string walltime_text(int steps, double step_s, const BesideSteps& beside) {
@@ -218,7 +216,7 @@ Emitted emit_job(const Options& options) {
     job.ranks = tiles_of(emitted.plan), job.ranks_per_node = std::min(inputs.machine.node.tiles, job.ranks);
     job.nodes = (job.ranks + job.ranks_per_node - 1) / job.ranks_per_node;
     const double step_s = prediction.step_time_interval_s.high;
-    const BesideSteps beside = beside_steps(inputs, {prediction.nodes, prediction.tiles, prediction.dp});
+    const BesideSteps beside = beside_steps(inputs, prediction);
     job.walltime_s = *options.train.steps * step_s + beside.seconds;
     job.walltime_says = walltime_text(*options.train.steps, step_s, beside);
     cut_to_limit(job, *options.train.steps, step_s, beside, inputs.machine.file);

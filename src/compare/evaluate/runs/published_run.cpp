@@ -2,12 +2,12 @@
 #include "compare/evaluate/runs/published_run.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <set>
 #include <string_view>
 
 #include "base/error.hpp"
+#include "base/input_text.hpp"
 #include "base/json.hpp"
 
 namespace auspex::evaluate {
@@ -120,9 +120,9 @@ PublishedRun::Measured measured_of(const JsonValue& v, const std::optional<JsonV
 
 /// "TorchTitan (Compile)", "torchtitan + torch.compile"; not "uncompiled", "no-compile", "not yet compiled", "without
 /// torch.compile", "compile=False", "compile: off", "torch.compile disabled".
-bool says_compiled(std::string framework) {
-    std::ranges::transform(framework, framework.begin(), [](unsigned char c) { return std::tolower(c); });
-    const std::string_view text = framework;
+bool says_compiled(std::string_view framework) {
+    const std::string letters = lower_case(framework);
+    const std::string_view text = letters;
     const std::size_t at = text.find("compile");
     if (at == std::string_view::npos) {
         return false;

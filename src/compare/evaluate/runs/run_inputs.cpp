@@ -2,12 +2,12 @@
 #include "compare/evaluate/runs/run_inputs.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <sstream>
 #include <string_view>
 
 #include "base/error.hpp"
+#include "base/input_text.hpp"
 #include "base/json.hpp"
 #include "base/json_writer.hpp"
 
@@ -15,16 +15,9 @@ namespace auspex::evaluate {
 
 namespace {
 
-std::string small(std::string_view text) {
-    std::string letters(text);
-    std::ranges::transform(letters, letters.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return letters;
-}
-
 /// "ZeRO-1", "zero stage 1" and "Stage 1" are "1".
 std::string zero_words(const PublishedRun& run) {
-    std::string words = small(run.plan.zero);
+    std::string words = lower_case(run.plan.zero);
     for (const std::string_view name : {"zero", "stage"}) {
         if (words.starts_with(name)) {
             words.erase(0, name.size());
@@ -37,7 +30,7 @@ std::string zero_words(const PublishedRun& run) {
 }  // namespace
 
 bool is_recompute_unstated(const PublishedRun& run) {
-    const std::string said = small(run.plan.recompute);
+    const std::string said = lower_case(run.plan.recompute);
     return said.empty() || said.starts_with("see ") || said.starts_with("not stated") || said.starts_with("unstated") ||
            said.starts_with("unknown") || said.starts_with("n/a");
 }
@@ -189,7 +182,7 @@ std::vector<std::string> recompute_of(const PublishedRun& run, const RunNames::F
     if (run.plan.recompute_choice) {
         return *run.plan.recompute_choice;
     }
-    std::string said = small(run.plan.recompute);
+    std::string said = lower_case(run.plan.recompute);
     if (is_recompute_unstated(run)) {
         said = framework.recompute_unstated;
         notes.push_back("recompute " + said + " is assumed");
@@ -207,7 +200,7 @@ std::vector<std::string> recompute_of(const PublishedRun& run, const RunNames::F
 }
 
 std::string fp8_of(const PublishedRun& run) {
-    const std::string precision = small(run.precision);
+    const std::string precision = lower_case(run.precision);
     if (has(precision, "fp4")) {
         return "nvfp4";
     }

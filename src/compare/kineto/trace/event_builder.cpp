@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/input_text.hpp"
 #include "compare/kineto/trace/name_parts.hpp"
 
 namespace auspex::kineto {
@@ -73,7 +74,7 @@ std::optional<std::int64_t> nanoseconds_of(std::string_view microseconds) {
 }
 
 double element_bytes(const std::string& type) {
-    const std::string name = lower(type);
+    const std::string name = lower_case(type);
     const auto has = [&name](std::string_view word) { return name.find(word) != std::string::npos; };
     return has("double") || has("long") || has("int64") || has("float64")                     ? 8
            : has("bfloat16") || has("half") || has("float16") || has("short") || has("int16") ? 2
@@ -228,7 +229,7 @@ void EventBuilder::finish_event() {
     if (event_.phase != "X") {
         return;
     }
-    const std::string category = lower(event_.category);
+    const std::string category = lower_case(event_.category);
     const auto is_one_of = [&category](std::initializer_list<std::string_view> words) {
         return std::find(words.begin(), words.end(), category) != words.end();
     };

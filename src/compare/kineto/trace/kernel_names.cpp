@@ -3,6 +3,7 @@
 #include <array>
 #include <string_view>
 
+#include "base/input_text.hpp"
 #include "compare/kineto/trace/name_parts.hpp"
 #include "compare/kineto/trace/work.hpp"
 
@@ -86,13 +87,13 @@ bool is_communication(std::string_view name) {
 }  // namespace
 
 Work work_of_kernel(const std::string& name) {
-    const std::string text = lower(name);
+    const std::string text = lower_case(name);
     return is_communication(text) ? Work::kCommunication : first_of(kKernels, text).value_or(Work::kOther);
 }
 
 NamedCollective named_collective(const std::string& name) {
     using schedule::CommKind;
-    std::string text = lower(name);
+    std::string text = lower_case(name);
     std::erase(text, '_');
     const auto has = [&text](std::string_view word) { return text.find(word) != std::string::npos; };
     if (has("reducescatter")) {

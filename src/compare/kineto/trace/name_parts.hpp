@@ -2,7 +2,6 @@
 /// @file Names matched by parts of them.
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,14 +25,6 @@ template <class Kind, std::size_t N>
     const auto found =
         std::find_if(parts.begin(), parts.end(), [name](const NamePart<Kind>& part) { return part.is_in(name); });
     return found == parts.end() ? std::nullopt : std::optional(found->kind);
-}
-
-/// ASCII letters in lower case.
-[[nodiscard]] inline std::string lower(std::string_view text) {
-    std::string out(text);
-    std::transform(out.begin(), out.end(), out.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return out;
 }
 
 }  // namespace auspex::kineto

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
+#include "base/input_text.hpp"
 #include "compare/kineto/trace/name_parts.hpp"
 
 namespace auspex::kineto {
@@ -269,7 +270,7 @@ const char* to_string(Work work) {
 OpFacts facts_of_op(const std::string& name) {
     constexpr std::string_view kNode = "autograd::engine::evaluate_function";
     OpFacts facts;
-    const std::string text = lower(name);
+    const std::string text = lower_case(name);
     if (text.starts_with("nccl:") || text.starts_with("xccl:") || text.starts_with("c10d::") ||
         text == "record_param_comms") {
         facts.runs_elsewhere = true;

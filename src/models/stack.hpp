@@ -57,6 +57,9 @@ struct Stack {
     bool keeps_activation = false;       ///< SwiGLU in several kernels: the activated gate stays beside the product
     bool dispatches_by_masks = false;    ///< all-to-all dispatch: products with one-hot masks [tokens, rows] form the
                                          ///< rows of experts and sum them up (einsum of GShard and DeepSpeed-MoE)
+    double accumulation_exposed = 0;     ///< gradient_accumulation 0: of the time at HBM's rate of what a product that
+                                         ///< adds weight gradients to the stored ones moves beyond 4 bytes a weight,
+                                         ///< the part that its multiplications do not hide
     double gemm_efficiency = 1;       ///< stack's GEMMs over the machine's in-situ ones (layout copies, unfused bias)
     double attention_efficiency = 1;  ///< stack's attention over the machine's fused one (kernels of another year)
     double step_host_s = 0;           ///< host work once a step that nothing hides (data, scheduler, logging)
@@ -78,6 +81,9 @@ struct Stack {
                                           ///< round, before gradients meet and weights change
     bool reduce_scatter_overlaps = true;  ///< else plan.overlap's "dp" hides all-reduces only: sharded optimizers sum
                                           ///< gradients behind the last pass
+    bool gathers_in_forward = false;      ///< sharded optimizers with plan.overlap's "dp": updated weights are gathered
+                                          ///< unit by unit beside the forward pass of a chunk's first micro-batch, not
+                                          ///< behind the update
     bool gradient_buckets = false;  ///< gradients as computed stay in buckets beside the accumulated ones, where there
                                     ///< are several replicas
     // of fully sharded weights (plan.optimizer "fsdp")

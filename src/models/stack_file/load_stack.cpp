@@ -30,7 +30,7 @@ void read_pipeline(const JsonValue& section, Stack& stack) {
 void read_optimizer(const JsonValue& section, Stack& stack) {
     section.allow_only({"reduction", "bucket", "barriers_per_step", "world_all_reduces_per_step", "loss_terms",
                         "check_gradients", "gradient_buckets", "reduce_scatter_overlaps", "fragmentation",
-                        "per_parameter_ep_all_reduce", "fsdp"});
+                        "per_parameter_ep_all_reduce", "gathers_in_forward", "fsdp"});
     stack.reduction =
         section.at("reduction").as_one_of({"flat", "bucketed"}) == 0 ? Reduction::kFlat : Reduction::kBucketed;
     if (stack.reduction == Reduction::kBucketed) {
@@ -47,6 +47,7 @@ void read_optimizer(const JsonValue& section, Stack& stack) {
     stack.gradient_buckets = read_flag(section, "gradient_buckets");
     const auto overlaps = section.find("reduce_scatter_overlaps");
     stack.reduce_scatter_overlaps = !overlaps || overlaps->as_bool();
+    stack.gathers_in_forward = read_flag(section, "gathers_in_forward");
     if (section.find("fragmentation")) {
         stack.fragmentation =
             read_constant(section, "fragmentation", Dimension::kNone, 0, 1, kStackRole, stack.constants);

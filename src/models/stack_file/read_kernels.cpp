@@ -54,7 +54,8 @@ void read_kernels(const JsonValue& base, const std::optional<JsonValue>& release
     const Overlaid section{base, release};
     section.allow_only({"launch", "issue", "host_sync", "backward_launch_ratio", "gemm_efficiency",
                         "attention_efficiency", "step_host", "counts", "keeps", "cross_entropy_copies",
-                        "weights_in_activation", "issues_each_expert", "dispatches_by_masks", "allocator"});
+                        "weights_in_activation", "issues_each_expert", "dispatches_by_masks", "allocator",
+                        "accumulation_exposed"});
     const auto has = [&](std::string_view key) { return section.of(key).find(key).has_value(); };
     const auto time = [&](std::string_view key) { return read_time(section.of(key), key, stack); };
     stack.launch_s = time("launch");
@@ -67,6 +68,9 @@ void read_kernels(const JsonValue& base, const std::optional<JsonValue>& release
     stack.gemm_efficiency = read_fraction(section.of("gemm_efficiency"), "gemm_efficiency", stack);
     if (has("attention_efficiency")) {
         stack.attention_efficiency = read_fraction(section.of("attention_efficiency"), "attention_efficiency", stack);
+    }
+    if (has("accumulation_exposed")) {
+        stack.accumulation_exposed = read_fraction(section.of("accumulation_exposed"), "accumulation_exposed", stack);
     }
     stack.step_host_s = time("step_host");
     read_counts(section.section("counts"), stack.kernels);

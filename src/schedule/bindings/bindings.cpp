@@ -104,6 +104,8 @@ void check_choices(Findings& found, const models::Workload& w, const models::Pla
     found.add(p.reshard_ranks > 0, OpKind::kParameterGatherDense,
               "weights that stay sharded over neighbours for the backward pass are not bound (reshard_after_forward " +
                   std::to_string(p.reshard_ranks) + ")");
+    found.add(gathers_updated(p, stack), OpKind::kParameterGatherDense,
+              "updated weights that forward passes gather are not bound (the stack's optimizer, gathers_in_forward)");
     found.add(p.bf16_states, OpKind::kOptimizerUpdate, "optimizer states in bf16 are not bound");
     found.add(keeps_last_unit(w, p, stack), OpKind::kLmHead,
               "weights of the LM head that stay gathered are not bound (the stack's optimizer.fsdp, keeps_last_unit)");

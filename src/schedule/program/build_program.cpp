@@ -34,7 +34,7 @@ class StageBuilder {
     StageBuilder(BlockBuilder& builder, const models::Layout& layout)
         : b_(builder), s_(builder.shapes()), layout_(layout) {}
 
-    /// Every kind of block of a stage.
+    /// Every kind of block of a stage, but for forward passes that gather updated weights.
     Role each_block(int stage) {
         const bool overlapped = reduces_buckets(s_.plan, s_.stack);
         Role role{stage, {}};
@@ -62,6 +62,7 @@ class StageBuilder {
     /// All blocks of a stage, and their order.
     Role role(int stage) {
         const bool overlapped = reduces_buckets(s_.plan, s_.stack);
+        const bool gathers = gathers_updated(s_.plan, s_.stack);
         Role role;
         role.stage = stage;
         constexpr std::uint32_t kNotBuilt = ~0U;
@@ -75,12 +76,14 @@ class StageBuilder {
             left.push_back(micro_batches_of(s_.plan, chunk).count());
         }
         for (const Pass& pass : pipeline_order(s_.plan, stage)) {
+            const auto chunk = static_cast<std::size_t>(pass.chunk), kind = static_cast<std::size_t>(pass.kind);
             const bool completes = pass.kind == PassKind::kBackward || pass.kind == PassKind::kBackwardWeight;
-            const bool last = completes && --left[static_cast<std::size_t>(pass.chunk)] == 0;
-            std::uint32_t& block = known[static_cast<std::size_t>(pass.chunk)]
-                                        [static_cast<std::size_t>(pass.kind) + (last && overlapped ? kKinds : 0)];
+            const bool is_last = completes && --left[chunk] == 0;
+            const bool is_first = pass.kind == PassKind::kForward && known[chunk][kind + kKinds] == kNotBuilt;
+            const bool exchanges = (is_last && overlapped) || (is_first && gathers);
+            std::uint32_t& block = known[chunk][kind + (exchanges ? kKinds : 0)];
             if (block == kNotBuilt) {
-                block = build(pass.kind, pass.chunk, virtual_stage_of(s_.plan, pass.chunk, stage), last && overlapped);
+                block = build(pass.kind, pass.chunk, virtual_stage_of(s_.plan, pass.chunk, stage), exchanges);
             }
             role.order.push_back({block, pass.micro_batch, pass.beside_next});
         }
@@ -89,14 +92,15 @@ class StageBuilder {
     }
 
  private:
-    std::uint32_t build(PassKind kind, int chunk, int v, bool last_micro_batch) {
+    /// `exchanges`: a forward pass gathers updated weights, one that completes gradients sums them.
+    std::uint32_t build(PassKind kind, int chunk, int v, bool exchanges) {
         switch (kind) {
-            case PassKind::kForward: return forward(chunk, v);
-            case PassKind::kBackward: return backward(BlockKind::kBackward, chunk, v, last_micro_batch);
-            case PassKind::kBackwardInput: return backward(BlockKind::kBackwardInput, chunk, v, last_micro_batch);
+            case PassKind::kForward: return forward(chunk, v, exchanges);
+            case PassKind::kBackward: return backward(BlockKind::kBackward, chunk, v, exchanges);
+            case PassKind::kBackwardInput: return backward(BlockKind::kBackwardInput, chunk, v, exchanges);
             case PassKind::kBackwardWeight: break;
         }
-        return weights(chunk, v, last_micro_batch);
+        return weights(chunk, v, exchanges);
     }
 
     /// A frozen copy's pass over the same micro-batch, of which nothing is kept.
@@ -112,9 +116,15 @@ class StageBuilder {
         return is_last_part(s_.plan, v) ? head_forward(b_, x) : x;
     }
 
-    std::uint32_t forward(int chunk, int v) {
+    std::uint32_t forward(int chunk, int v, bool gathers_updated) {
         b_.begin(BlockKind::kForward, chunk, false);
         b_.set(Phase::kForward, -1);
+        const bool has_gathers = gathers_updated || gathers_in_passes(s_.plan);
+        UnitGathers gathers(b_, layout_,
+                            has_gathers ? forward_units(s_.workload, s_.plan, v) : std::vector<GatheredUnit>{});
+        if (gathers_updated) {
+            gathers.gather_ahead(kNoValue);
+        }
         const bool receives = !is_first_part(s_.plan, v) && !is_local_boundary(s_.plan, v - 1);
         const bool has_reference = s_.workload.objective == models::Objective::kDpo;
         Value received = kNoValue;
@@ -124,7 +134,6 @@ class StageBuilder {
             b_.set(Phase::kForward, -1);
         }
         Value x = kNoValue;
-        UnitGathers gathers(b_, layout_, forward_units(s_.workload, s_.plan, v));
         if (is_first_part(s_.plan, v)) {
             gathers.before_next(kNoValue);
             x = embed(b_);

@@ -208,8 +208,9 @@ std::uint32_t build_optimizer_block(BlockBuilder& b, const models::Layout& layou
     b.compute(OpKind::kOptimizerUpdate, {}, std::span<const models::Kernel>(update));
     update_router_bias(b, layout, stage);
     exchange_with_mirror(b, layout, OpKind::kMirrorParameterExchange, stage, 0, ElementType::kValue);
+    const bool gathers = !gathers_in_passes(s.plan) && !gathers_updated(s.plan, s.stack) && dense.groups.is_sharded;
     for (const Together& one : together) {
-        if (!gathers_in_passes(s.plan) && dense.groups.is_sharded) {
+        if (gathers) {
             b.communicate(OpKind::kParameterGatherExperts, Stream::kDp, CommKind::kAllGather, experts.groups.shard,
                           experts.size, {{one.parameters.experts}}, {}, {.chunk = one.chunk});
             b.communicate(OpKind::kParameterGatherDense, Stream::kDp, CommKind::kAllGather, dense.groups.shard,

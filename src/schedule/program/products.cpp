@@ -19,14 +19,30 @@ models::Kernel linear_input_gradient(const Shapes& s, double m, double n, double
     return linear_forward(s, m, k, n, copies);
 }
 
+namespace {
+
+/// Adds a fresh gradient of `weights` to the stored one: in passes of its own, or inside the product, whose
+/// multiplications hide as much as gradients of 2 bytes move, read and written.
+void append_accumulation(const Shapes& s, double weights, std::vector<models::Kernel>& kernels) {
+    constexpr double kHiddenBytes = 4;
+    const double passes = s.stack.kernels.gradient_accumulation, bytes = s.plan.gradient_bytes;
+    if (passes > 0) {
+        if (s.plan.micro_batches > 1) {
+            kernels.push_back(models::memory_kernel(3 * passes * weights * bytes, passes));
+        }
+    } else if (s.stack.accumulation_exposed > 0 && 2 * bytes > kHiddenBytes) {
+        kernels.push_back(
+            models::memory_kernel(s.stack.accumulation_exposed * weights * (2 * bytes - kHiddenBytes), 0));
+    }
+}
+
+}  // namespace
+
 std::vector<models::Kernel> linear_weight_gradient(const Shapes& s, double m, double n, double k, double groups,
                                                    double copies) {
     std::vector<models::Kernel> kernels{plan_gemm(s, k, n, m, groups)};
     kernels.front().flop /= copies;
-    if (s.stack.kernels.gradient_accumulation > 0 && s.plan.micro_batches > 1) {
-        const double passes = s.stack.kernels.gradient_accumulation;
-        kernels.push_back(models::memory_kernel(3 * passes * groups * k * n * s.plan.gradient_bytes, passes));
-    }
+    append_accumulation(s, groups * k * n, kernels);
     return kernels;
 }
 

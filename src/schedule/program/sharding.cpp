@@ -26,6 +26,11 @@ ShardGroups shard_groups(const models::Plan& plan, bool experts) {
 
 bool gathers_in_passes(const models::Plan& plan) { return plan.optimizer == models::OptimizerSharding::kFsdp; }
 
+bool gathers_updated(const models::Plan& plan, const models::Stack& stack) {
+    return stack.gathers_in_forward && plan.overlap_dp && !gathers_in_passes(plan) &&
+           plan.optimizer != models::OptimizerSharding::kReplicated && !has_stages_twice(plan.schedule);
+}
+
 double expert_padding(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
                       int ranks) {
     if (!stack.shards_by_expert || !gathers_in_passes(plan) || plan.ep > 1 || workload.num_experts == 0) {

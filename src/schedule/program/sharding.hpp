@@ -34,6 +34,8 @@ struct ShardGroups {
 [[nodiscard]] bool gradients_come_and_go(const models::Plan& plan, const models::Stack& stack);
 /// Passes gather weights: fsdp.
 [[nodiscard]] bool gathers_in_passes(const models::Plan& plan);
+/// The forward pass of a chunk's first micro-batch gathers updated weights: Stack::gathers_in_forward.
+[[nodiscard]] bool gathers_updated(const models::Plan& plan, const models::Stack& stack);
 /// What is gathered and summed of the experts' E weights over their own: n ceil(E / n) / E for n ranks that share them,
 /// where fsdp shards them by experts (Stack::shards_by_expert) and ep is 1; else 1.
 [[nodiscard]] double expert_padding(const models::Workload& workload, const models::Plan& plan,

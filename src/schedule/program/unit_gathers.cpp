@@ -22,9 +22,6 @@ GatheredUnit head_unit(const models::Workload& workload, const models::Plan& pla
 
 std::vector<GatheredUnit> forward_units(const models::Workload& workload, const models::Plan& plan, int virtual_stage) {
     std::vector<GatheredUnit> units;
-    if (!gathers_in_passes(plan)) {
-        return units;
-    }
     const LayerRange range = layers_of(workload, plan, virtual_stage);
     if (is_first_part(plan, virtual_stage)) {
         units.push_back({unit_of_embedding(range), -1, embedding_parameters(workload, plan, virtual_stage)});
@@ -60,16 +57,20 @@ std::vector<GatheredUnit> backward_units(const models::Workload& workload, const
     return units;
 }
 
-void UnitGathers::before_next(Value x) {
-    if (next_ >= units_.size()) {
-        return;
-    }
+void UnitGathers::gather_ahead(Value x) {
     const auto prefetch = static_cast<std::size_t>(b_.shapes().plan.prefetch);
     const int layer = b_.layer();
     for (; ahead_ < units_.size() && ahead_ <= next_ + prefetch; ++ahead_) {
         gathered_[ahead_] = gather(units_[ahead_], x);
     }
     b_.set(b_.phase(), layer);
+}
+
+void UnitGathers::before_next(Value x) {
+    if (next_ >= units_.size()) {
+        return;
+    }
+    gather_ahead(x);
     b_.require(gathered_[next_]);
     ++next_;
 }

@@ -16,8 +16,8 @@ struct GatheredUnit {
     bool is_there = false;   ///< it stays gathered from the forward pass (keeps_last_unit)
 };
 /// Embedding, layers, final norm with LM head, which prediction modules behind it use again, and these: as far as the
-/// virtual stage has them. Where embedding and head are one
-/// table, what the pass gathered for the first is still there for the last.
+/// virtual stage has them. Where embedding and head are one table, what the pass gathered for the first is still there
+/// for the last.
 [[nodiscard]] std::vector<GatheredUnit> forward_units(const models::Workload& workload, const models::Plan& plan,
                                                       int virtual_stage);
 /// Head and layers: gradients of an embedding ask for no weights. None where weights gathered for the forward pass stay
@@ -30,6 +30,8 @@ class UnitGathers {
  public:
     UnitGathers(BlockBuilder& builder, const models::Layout& layout, std::vector<GatheredUnit> units)
         : b_(builder), layout_(layout), units_(std::move(units)), gathered_(units_.size(), kNoValue) {}
+    /// The gathers of the next unit, and of those that are gathered ahead of it, begin once `x` is there.
+    void gather_ahead(Value x);
     /// The next unit runs once `x` is there, and waits for its weights.
     void before_next(Value x);
 

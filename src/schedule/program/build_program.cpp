@@ -123,7 +123,7 @@ class StageBuilder {
         UnitGathers gathers(b_, layout_,
                             has_gathers ? forward_units(s_.workload, s_.plan, v) : std::vector<GatheredUnit>{});
         if (gathers_updated) {
-            gathers.gather_ahead(kNoValue);
+            gathers.all_at_once();
         }
         const bool receives = !is_first_part(s_.plan, v) && !is_local_boundary(s_.plan, v - 1);
         const bool has_reference = s_.workload.objective == models::Objective::kDpo;

@@ -1,6 +1,8 @@
 /// @file All-gathers of units: experts, then the dense part.
 #include "schedule/program/unit_gathers.hpp"
 
+#include <algorithm>
+
 namespace auspex::schedule {
 
 namespace {
@@ -57,20 +59,21 @@ std::vector<GatheredUnit> backward_units(const models::Workload& workload, const
     return units;
 }
 
-void UnitGathers::gather_ahead(Value x) {
-    const auto prefetch = static_cast<std::size_t>(b_.shapes().plan.prefetch);
+void UnitGathers::gather_until(std::size_t end, Value after) {
     const int layer = b_.layer();
-    for (; ahead_ < units_.size() && ahead_ <= next_ + prefetch; ++ahead_) {
-        gathered_[ahead_] = gather(units_[ahead_], x);
+    for (; ahead_ < std::min(end, units_.size()); ++ahead_) {
+        gathered_[ahead_] = gather(units_[ahead_], after);
     }
     b_.set(b_.phase(), layer);
 }
+
+void UnitGathers::all_at_once() { gather_until(units_.size(), kNoValue); }
 
 void UnitGathers::before_next(Value x) {
     if (next_ >= units_.size()) {
         return;
     }
-    gather_ahead(x);
+    gather_until(next_ + 1 + static_cast<std::size_t>(b_.shapes().plan.prefetch), x);
     b_.require(gathered_[next_]);
     ++next_;
 }

@@ -30,12 +30,13 @@ class UnitGathers {
  public:
     UnitGathers(BlockBuilder& builder, const models::Layout& layout, std::vector<GatheredUnit> units)
         : b_(builder), layout_(layout), units_(std::move(units)), gathered_(units_.size(), kNoValue) {}
-    /// The gathers of the next unit, and of those that are gathered ahead of it, begin once `x` is there.
-    void gather_ahead(Value x);
+    /// All of them begin with the pass, one behind the other.
+    void all_at_once();
     /// The next unit runs once `x` is there, and waits for its weights.
     void before_next(Value x);
 
  private:
+    void gather_until(std::size_t end, Value after);
     Value gather(const GatheredUnit& of, Value after);
     Value gather(int unit, const StageParameters& parameters, Value after);
 

@@ -1,7 +1,11 @@
 /// @file What libraries make of messages and of shards, by the bytes that a program's operations send.
 #include <gtest/gtest.h>
 
+#include <set>
+#include <utility>
+
 #include "../plan_fixture.hpp"
+#include "schedule/inspection/text.hpp"
 #include "schedule/program/program.hpp"
 #include "schedule/program/sharding.hpp"
 
@@ -71,6 +75,43 @@ TEST(LibraryCommunication, more_ranks_than_experts_gather_and_sum_an_expert_a_ra
                      1.5 * bytes_of(program_of(model, p, even), 0, OpKind::kParameterGatherExperts));
     p.reshard_ranks = 0, p.ep = 2;
     EXPECT_DOUBLE_EQ(expert_padding(model, p, by_expert, 48), 1);
+}
+
+// Every element of a stage once a step: behind the update, or unit by unit in the forward pass of each chunk's first
+// micro-batch, whose first gathers wait for nothing.
+TEST(LibraryCommunication, updated_weights_are_gathered_behind_the_update_or_in_the_first_forward_passes) {
+    models::Stack behind = stack("megatron-core"), ahead = behind;
+    behind.gathers_in_forward = false;
+    ASSERT_TRUE(ahead.gathers_in_forward);
+    for (const char* name : {"mula-7b-a1b", "mula-1b"}) {
+        const models::Workload model = workload(name);
+        models::Plan p = plan("toy-dp4");
+        p.dp = 4, p.pp = 2, p.micro_batches = 4, p.virtual_stages = 2;
+        p.schedule = models::ScheduleKind::kInterleaved1f1b, p.overlap_dp = true;
+        p.optimizer = models::OptimizerSharding::kEpAware;
+        p = resolve_plan(p, model, 0);
+        const Program before = program_of(model, p, behind), after = program_of(model, p, ahead);
+        for (const int stage : {0, 1}) {
+            for (const OpKind kind : {OpKind::kParameterGatherDense, OpKind::kParameterGatherExperts}) {
+                EXPECT_NEAR(bytes_of(after, stage, kind), bytes_of(before, stage, kind), 1) << name;
+            }
+            std::set<std::pair<int, int>> units;  // of chunks
+            for (const BlockUse& use : after.roles[static_cast<std::size_t>(stage)].order) {
+                const Block& block = after.blocks[use.block];
+                for (const Operation& op : after.operations_of(block)) {
+                    if (op.kind == OpKind::kParameterGatherDense) {
+                        EXPECT_EQ(block.kind, BlockKind::kForward);
+                        EXPECT_EQ(use.micro_batch, 0);
+                        EXPECT_TRUE(units.insert({block.chunk, op.unit}).second);
+                    }
+                }
+            }
+            const std::size_t layers = static_cast<std::size_t>(model.layers) / 2;
+            EXPECT_EQ(units.size(), layers + 1) << name;  // and the embedding or the head
+        }
+        p.overlap_dp = false;
+        EXPECT_EQ(program_text(program_of(model, p, ahead)), program_text(program_of(model, p, behind)));
+    }
 }
 
 }  // namespace

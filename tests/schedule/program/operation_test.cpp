@@ -220,6 +220,31 @@ TEST(Precision, fp32_weights_make_every_product_and_attention_an_fp32_one) {
     }
 }
 
+// dW [k, n] of a product with m rows: fp32 sums are read and written, 8 bytes a weight, of which the product hides 4.
+TEST(FusedAccumulation, products_take_as_long_on_top_as_they_move_beyond_bf16) {
+    const models::Workload model = workload("toy-dense");
+    const auto moved = [&](double gradient_bytes, double exposed) {
+        models::Stack fused = stack("bare");
+        fused.kernels.gradient_accumulation = 0, fused.accumulation_exposed = exposed;
+        models::Plan p = plan("toy-dp4");
+        p.gradient_bytes = gradient_bytes;
+        const Built b(model, p, fused);
+        const Operation* op = b.operations(OpKind::kAttentionOutput, Phase::kBackwardWeight).front();
+        double bytes = 0;
+        for (const models::Kernel& kernel : b.program.kernels_of(*op)) {
+            if (kernel.type == models::KernelType::kMemory) {
+                EXPECT_EQ(kernel.launches, 0);
+                bytes += kernel.bytes;
+            }
+        }
+        return bytes;
+    };
+    const double weights = static_cast<double>(model.hidden_size) * model.heads * model.head_size;
+    EXPECT_DOUBLE_EQ(moved(4, 0.9), 0.9 * 4 * weights);
+    EXPECT_DOUBLE_EQ(moved(2, 0.9), 0);
+    EXPECT_DOUBLE_EQ(moved(4, 0), 0);
+}
+
 TEST(SharedExperts, split_over_other_ranks_than_routed_ones_are_summed_over_tp_by_themselves) {
     // t H a = 64 x 64 x 2 bytes over tp, once forward and once backward in the mixture; alike, the sum is common.
     models::Workload model = workload("toy-moe");

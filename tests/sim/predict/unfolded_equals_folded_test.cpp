@@ -87,6 +87,16 @@ TEST(Unfolded, equals_folded_to_the_bit_when_the_sums_overlap_compute) {
     expect_equal_to_the_bit(stages, 384, "mula-220b");
 }
 
+TEST(Unfolded, equals_folded_to_the_bit_when_first_forward_passes_gather_updated_weights) {
+    for (const char* plan : {"mula-1b", "mula-20b-a2b"}) {
+        models::Inputs inputs = quiet_inputs(plan, "megatron-deepspeed");
+        inputs.stack.gathers_in_forward = true;
+        inputs.plan.overlap_dp = true;
+        inputs.plan.optimizer = models::OptimizerSharding::kEpAware;
+        expect_equal_to_the_bit(inputs, 384, plan);
+    }
+}
+
 TEST(Unfolded, equals_folded_to_the_bit_on_a_fat_tree) {
     for (const char* plan : {"mula-220b-a10b", "mula-20b-a2b", "mula-1b"}) {
         models::Inputs inputs = quiet_inputs(plan);

@@ -184,7 +184,7 @@ TEST_F(Cli, names_resolve_from_any_folder) {
 /// Quadrature of logarithms around the step.
 TEST_F(Cli, predict_says_how_far_published_runs_were_off) {
     for (const auto& [machine, stack, scope] :
-         {std::array{"dgx-h100", "megatron-core", "stack and machine"}, std::array{"aurora", "optimus", "machine"}}) {
+         {std::array{"dgx-a100", "megatron-lm", "stack and machine"}, std::array{"aurora", "optimus", "machine"}}) {
         const std::string job = std::string("--machine ") + machine +
                                 " --workload mula-7b-a1b --plan mula-7b-a1b --tiles 48 --advice 0 --stack ";
         const Outcome outcome = run("predict --json " + job + stack);

@@ -37,7 +37,7 @@ void write_window(JsonWriter& json, const PublishedRun& run) {
     }
     const int tokens = std::atoi(m.window.c_str());
     if (tokens < 1 || !has(m.window, "alternate layers")) {
-        refuse(run, "sliding_window " + json_quote(m.window), "TOKENS on alternate layers");
+        refuse(run.id, "sliding_window " + json_quote(m.window), "TOKENS on alternate layers");
     }
     json.member("window", tokens).member("windowed_layers", m.layers / 2);
 }
@@ -75,7 +75,7 @@ void write_experts(JsonWriter& json, const PublishedRun& run, const RunNames::Fr
     const PublishedRun::Model& m = run.model;
     if (m.experts == 0 || m.dense_layers > 0) {
         if (m.ffn < 1) {
-            refuse(run, "no inner width of dense layers", "model.ffn");
+            refuse(run.id, "no inner width of dense layers", "model.ffn");
         }
         json.member("intermediate_size", m.ffn);
     }
@@ -83,7 +83,7 @@ void write_experts(JsonWriter& json, const PublishedRun& run, const RunNames::Fr
         return;
     }
     if (m.expert_ffn < 1 || m.top_k < 1) {
-        refuse(run, "experts without model.moe_ffn or model.topk", "both");
+        refuse(run.id, "experts without model.moe_ffn or model.topk", "both");
     }
     json.member("num_experts", m.experts).member("top_k", m.top_k).member("expert_size", m.expert_ffn);
     json.member("shared_experts", m.shared_experts).member("first_dense_layers", m.dense_layers);
@@ -110,7 +110,7 @@ std::string workload_of(const PublishedRun& run, const RunNames::Framework& fram
                         std::vector<std::string>& notes) {
     const PublishedRun::Model& m = run.model;
     if (m.heads < 1) {
-        refuse(run, "no number of attention heads", "model.heads");
+        refuse(run.id, "no number of attention heads", "model.heads");
     }
     if (m.head_size * m.heads != m.hidden && !m.has_head_size && m.attention != "MLA") {
         notes.push_back("hidden is no multiple of heads: heads of " + std::to_string(m.head_size) + " are assumed");
@@ -172,14 +172,15 @@ RunPrecision precision_of(const PublishedRun& run, const RunNames::Framework& fr
             return {"fp32", "none"};
         }
     }
-    refuse(run, "precision " + json_quote(run.precision), "one with bf16, fp16, mixed, fp8, fp4, tf32 or fp32 in it");
+    refuse(run.id, "precision " + json_quote(run.precision),
+           "one with bf16, fp16, mixed, fp8, fp4, tf32 or fp32 in it");
 }
 
 /// Micro-batches of a step; a last one that is smaller counts as a whole one.
 int micro_batches_of(const PublishedRun& run, int data_parallel, int micro_batch, std::vector<std::string>& notes) {
     const int sequences = run.plan.global_batch / data_parallel;
     if (sequences < 1 || run.plan.global_batch % data_parallel != 0) {
-        refuse(run, "global_batch " + std::to_string(run.plan.global_batch),
+        refuse(run.id, "global_batch " + std::to_string(run.plan.global_batch),
                "a multiple of the " + std::to_string(data_parallel) + " data-parallel ranks");
     }
     const int whole = (sequences + micro_batch - 1) / micro_batch;
@@ -256,7 +257,7 @@ std::string plan_of(const PublishedRun& run, const RunNames::Framework& framewor
     const int etp = plan.etp > 0 ? plan.etp : plan.ep > 1 ? 1 : plan.tp;
     const int replica = plan.pp * plan.ep * etp, dense_replica = plan.pp * plan.tp * plan.cp;
     if (run.gpus % replica != 0 || run.gpus % dense_replica != 0) {
-        refuse(run, std::to_string(run.gpus) + " GPUs",
+        refuse(run.id, std::to_string(run.gpus) + " GPUs",
                "a multiple of pp ep etp, " + std::to_string(replica) + ", and of pp tp cp, " +
                    std::to_string(dense_replica));
     }

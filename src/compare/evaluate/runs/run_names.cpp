@@ -7,8 +7,8 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
-#include "compare/evaluate/runs/run_sharding.hpp"
 #include "compare/evaluate/runs/run_words.hpp"
+#include "compare/evaluate/runs/sharding_words.hpp"
 
 namespace auspex::evaluate {
 namespace {

@@ -154,7 +154,7 @@ class Reader {
             const auto* const alias =
                 std::ranges::find(kAliases, word, &std::pair<std::string_view, std::string_view>::first);
             if (!add(parts, alias == kAliases.end() ? std::string_view(word) : alias->second) && !passes_over_unknown) {
-                refuse(run_, "recompute " + json_quote(run_.plan.recompute),
+                refuse(run_.id, "recompute " + json_quote(run_.plan.recompute),
                        "none, full, selective, uniform, block N, parts of a layer in Megatron-LM's words "
                        "(--recompute-modules) or the plan's, or nothing stated");
             }

@@ -75,7 +75,7 @@ RunSchedule named_order(const PublishedRun& run, ScheduleKind kind, int micro_ba
     RunSchedule schedule{models::to_string(kind), models::least_chunks(kind), "", {}};
     const models::PlanMisfit misfit = models::misfit_of(kind, {run.plan.pp, micro_batches, schedule.virtual_stages});
     if (!misfit.field.empty()) {
-        refuse(run, "schedule " + json_quote(run.plan.schedule),
+        refuse(run.id, "schedule " + json_quote(run.plan.schedule),
                "another, or numbers that it has an order for: " + misfit.field + ": " + misfit.why);
     }
     schedule.stages = deal_of(run, models::stages_of_model(kind, run.plan.pp, schedule.virtual_stages));

@@ -1,4 +1,4 @@
-/// @file Words of ZeRO, FSDP and distributed optimizers.
+/// @file From what is sharded to keys of the plan.
 #include "compare/evaluate/runs/run_sharding.hpp"
 
 #include <algorithm>
@@ -8,77 +8,10 @@
 #include "base/input_text.hpp"
 #include "base/json.hpp"
 #include "compare/evaluate/runs/run_words.hpp"
+#include "compare/evaluate/runs/sharding_words.hpp"
 
 namespace auspex::evaluate {
 namespace {
-
-enum class Sharded { kUnstated, kNothing, kStates, kGradients, kWeights, kUnknown };
-
-/// In small letters, without the names in front: "ZeRO-1", "DeepSpeed zero stage 1", "z1" and "Stage 1" are "1".
-std::string zero_words(const PublishedRun& run) {
-    std::string words = lower_case(run.plan.zero);
-    const std::string_view names[] = {"deepspeed", "megatron", "pytorch", "zero", "stage"};
-    for (std::size_t i = 0; i < std::size(names); ++i) {
-        if (words.starts_with(names[i]) && words != names[i]) {
-            words.erase(0, names[i].size());
-            words.erase(0, words.find_first_not_of(" -_=(:"));
-            i = static_cast<std::size_t>(-1);  // names may follow one another
-        }
-    }
-    const bool is_short = words.size() > 1 && words[0] == 'z' && words[1] >= '0' && words[1] <= '9';
-    return is_short ? words.substr(1) : words;
-}
-
-bool is_hybrid(std::string_view zero) { return has(zero, "hsdp") || has(zero, "hybrid") || has(zero, "mics"); }
-/// ZeRO++ keeps a second copy of the weights in each node (hpZ), from which the backward pass gathers them.
-bool has_second_copy(std::string_view zero) {
-    return has(zero, "hierarchical") || has(zero, "hpz") || zero.starts_with("++");
-}
-/// FSDP gathers weights in front of a micro-batch's forward pass and keeps them until its backward pass is over.
-bool keeps_weights(std::string_view zero) { return has(zero, "shard_grad_op") || has(zero, "shard grad op"); }
-
-bool says_nothing_sharded(std::string_view zero) {
-    const std::vector<std::string> words = words_in(zero);
-    const std::string_view first = words.empty() ? "" : std::string_view(words.front());
-    return first.starts_with("none") || has(zero, "no_shard") || has(zero, "data parallel") ||
-           is_one_of(first, {"0", "no", "off", "false", "null", "without", "disabled", "not", "ddp", "dp", "replicated",
-                             "replicate", "data_parallel"});
-}
-
-bool says_states_sharded(std::string_view zero) {
-    return (has(zero, "dist") && has(zero, "opt")) || (has(zero, "optimizer") && has(zero, "shard")) ||
-           zero.starts_with("os ");
-}
-
-Sharded sharded_of(const PublishedRun& run) {
-    const std::string zero = zero_words(run);
-    if (run.plan.fsdp > 0) {
-        return Sharded::kWeights;
-    }
-    if (is_unstated(zero)) {
-        return Sharded::kUnstated;
-    }
-    if (says_nothing_sharded(zero)) {
-        return Sharded::kNothing;
-    }
-    if (keeps_weights(zero)) {
-        return Sharded::kWeights;
-    }
-    if (zero.starts_with("2") || has(zero, "zero2")) {
-        return Sharded::kGradients;
-    }
-    if (zero.starts_with("1")) {
-        return Sharded::kStates;
-    }
-    if (zero.starts_with("3") || has(zero, "fsdp") || has(zero, "full_shard") || has(zero, "full shard") ||
-        has(zero, "fully shard") || has(zero, "fully_shard") || is_hybrid(zero) || has_second_copy(zero)) {
-        return Sharded::kWeights;
-    }
-    if (says_states_sharded(zero)) {
-        return has(zero, "false") || has(zero, "disabled") ? Sharded::kNothing : Sharded::kStates;
-    }
-    return Sharded::kUnknown;
-}
 
 std::string optimizer_of(const PublishedRun& run, const RunNames::Framework& framework) {
     switch (sharded_of(run)) {
@@ -90,7 +23,7 @@ std::string optimizer_of(const PublishedRun& run, const RunNames::Framework& fra
             return run.plan.pp > 1 && !framework.sharded_with_stages.empty() ? framework.sharded_with_stages : "fsdp";
         case Sharded::kUnknown: break;
     }
-    refuse(run, "zero " + json_quote(run.plan.zero),
+    refuse(run.id, "zero " + json_quote(run.plan.zero),
            "none, ddp, one that begins with 0, 1, 2 or 3, a distributed optimizer, fsdp, full_shard, shard_grad_op, "
            "hybrid_shard, hsdp or ZeRO++");
 }
@@ -136,7 +69,7 @@ void set_replicas(const PublishedRun& run, DataParallel ranks, RunSharding& shar
         return;
     }
     if (group < 1 || ranks.dense % group != 0 || ranks.expert % (ranks.dense / group) != 0) {
-        refuse(run,
+        refuse(run.id,
                (is_of_words ? "zero " + json_quote(run.plan.zero) : "fsdp " + std::to_string(run.plan.fsdp)) +
                    " with " + std::to_string(ranks.dense) + " data-parallel ranks",
                "whole groups of them, and as many replicas of experts or a multiple");
@@ -148,7 +81,7 @@ void set_replicas(const PublishedRun& run, DataParallel ranks, RunSharding& shar
 }
 
 void set_second_copy(const PublishedRun& run, DataParallel ranks, RunSharding& sharding) {
-    const std::string zero = zero_words(run);
+    const std::string zero = zero_words(run.plan.zero);
     if (!has_second_copy(zero)) {
         return;
     }
@@ -166,15 +99,11 @@ void set_second_copy(const PublishedRun& run, DataParallel ranks, RunSharding& s
 
 }  // namespace
 
-bool may_shard_weights(const PublishedRun& run) {
-    const Sharded sharded = sharded_of(run);
-    return sharded == Sharded::kWeights || sharded == Sharded::kUnstated;
-}
-
 RunSharding sharding_of(const PublishedRun& run, const RunNames::Framework& framework, DataParallel ranks) {
-    const std::string zero = zero_words(run);
+    const std::string zero = zero_words(run.plan.zero);
     if (says(zero, "offload") || has(zero, "infinity")) {
-        refuse(run, "zero " + json_quote(run.plan.zero), "states on the GPUs: those in host memory are not modelled");
+        refuse(run.id, "zero " + json_quote(run.plan.zero),
+               "states on the GPUs: those in host memory are not modelled");
     }
     RunSharding sharding;
     sharding.optimizer = optimizer_of(run, framework);

@@ -24,7 +24,5 @@ struct DataParallel {
 /// states in host memory, and groups that do not divide the ranks.
 [[nodiscard]] RunSharding sharding_of(const PublishedRun& run, const RunNames::Framework& framework,
                                       DataParallel ranks);
-/// The case says that weights are sharded (FSDP, ZeRO-3 and what is made of them), or does not say.
-[[nodiscard]] bool may_shard_weights(const PublishedRun& run);
 
 }  // namespace auspex::evaluate

@@ -71,8 +71,8 @@ bool is_unstated(std::string_view text) {
            std::ranges::any_of(kBeginnings, [&](std::string_view beginning) { return said.starts_with(beginning); });
 }
 
-void refuse(const PublishedRun& run, const std::string& found, const std::string& expected) {
-    throw InputError(run.id, "found " + found + "; expected " + expected);
+void refuse(const std::string& id, const std::string& found, const std::string& expected) {
+    throw InputError(id, "found " + found + "; expected " + expected);
 }
 
 }  // namespace auspex::evaluate

@@ -5,8 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "compare/evaluate/runs/published_run.hpp"
-
 namespace auspex::evaluate {
 
 /// In small letters, what lies between blanks, hyphens, brackets and the like: "Core-attn (mla_up_proj, 5)" is core,
@@ -26,6 +24,6 @@ namespace auspex::evaluate {
 [[nodiscard]] bool is_unstated(std::string_view text);
 
 /// Throws InputError, which names the case.
-[[noreturn]] void refuse(const PublishedRun& run, const std::string& found, const std::string& expected);
+[[noreturn]] void refuse(const std::string& id, const std::string& found, const std::string& expected);
 
 }  // namespace auspex::evaluate

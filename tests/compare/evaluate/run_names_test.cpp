@@ -186,6 +186,8 @@ TEST(RunNames, megatron_lm_on_an_a100_is_as_old_as_its_case_says) {
     EXPECT_EQ(stack(run_of("Megatron-LM", kAmpere, "Korthikanti et al. 2022")), "megatron-lm");
     EXPECT_EQ(stack(run_of("Megatron-LM", kAmpere), "without flash attention"), "megatron-lm");
     EXPECT_EQ(stack(run_of("Megatron-LM", kAmpere), "--use-flash-attn"), "megatron-core");
+    EXPECT_EQ(stack(run_of("Megatron-LM", kAmpere), "with FlashAttention; activations are recomputed, offload none"),
+              "megatron-core");
     EXPECT_EQ(stack(run_of("Megatron-LM (FlashAttention-2)", kAmpere)), "megatron-core");
     EXPECT_EQ(stack(run_of("Megatron-LM", kAmpere, "Somebody et al. (2024)")), "megatron-core");
     const std::vector<std::string> old{"stack.releases.use=mcore-2024"};

@@ -187,9 +187,9 @@ TEST(RunWords, hybrid_sharding_is_over_a_node_or_as_many_ranks_as_are_said) {
 
 TEST(RunWords, zero_plus_plus_keeps_a_copy_in_each_node) {
     EXPECT_EQ(plan_of(sharded(R"("ZeRO++")")).reshard_ranks, 8);
-    EXPECT_EQ(plan_of(sharded(R"("3 (hpZ=16)")")).reshard_ranks, 16);
+    EXPECT_EQ(plan_of(sharded(json_quote("3 (hpZ=16)"))).reshard_ranks, 16);
     EXPECT_TRUE(has_note(sharded(R"("ZeRO++")"), "narrow weights and gradients are left out"));
-    EXPECT_FALSE(has_note(sharded(R"("3 (hpZ=16)")"), "narrow weights"));
+    EXPECT_FALSE(has_note(sharded(json_quote("3 (hpZ=16)")), "narrow weights"));
 }
 
 TEST(RunWords, precision_by_more_of_its_words) {
@@ -242,7 +242,7 @@ TEST(RunWords, schedules_by_their_names) {
 TEST(RunWords, activations_have_a_gate_or_none_by_their_names) {
     const auto of = [](const char* words) { return run_with(kDense, {{"model.activation", json_quote(words)}}); };
     for (const char* const gated : {"swiglu", "SwiGLU", "fast-swiglu", "geglu", "ReGLU", "silu", "gated GELU"}) {
-        EXPECT_EQ(workload_of(of(gated)).feed_forward, models::FeedForward::kSwiglu) << gated;
+        EXPECT_EQ(workload_of(of(gated)).feed_forward, models::FeedForward::kSwiGlu) << gated;
     }
     for (const char* const plain : {"gelu", "quick_gelu", "relu", "squared_relu", "relu2", "SiLU without gate"}) {
         EXPECT_EQ(workload_of(of(plain)).feed_forward, models::FeedForward::kGelu) << plain;

@@ -24,7 +24,7 @@ std::string optimizer_of(const PublishedRun& run, const RunNames::Framework& fra
         case Sharded::kUnknown: break;
     }
     refuse(run.id, "zero " + json_quote(run.plan.zero),
-           "none, ddp, one that begins with 0, 1, 2 or 3, a distributed optimizer, fsdp, full_shard, shard_grad_op, "
+           "none, ddp, one that begins with 0, 1, 2 or 3, distributed_optimizer, fsdp, full_shard, shard_grad_op, "
            "hybrid_shard, hsdp or ZeRO++");
 }
 

@@ -54,9 +54,9 @@ bool says(std::string_view text, std::string_view word) {
     if (at == std::string_view::npos) {
         return false;
     }
-    constexpr std::size_t kNear = 16;  // letters before it that may deny it
+    constexpr std::size_t kNear = 16;  // letters before and behind it that may deny it
     const std::string_view before = whole.substr(at > kNear ? at - kNear : 0, std::min(at, kNear)),
-                           behind = whole.substr(at);
+                           behind = whole.substr(at + word.size(), kNear);
     return !before.ends_with("un") && !has(before, "no ") && !has(before, "no-") && !has(before, "not ") &&
            !has(before, "without") && !has(before, "disable") && !has(behind, "false") && !has(behind, "off") &&
            !has(behind, "disabled") && !has(behind, "=0") && !has(behind, "none");

@@ -15,6 +15,7 @@
 #include "interop/megatron/megatron_names.hpp"
 #include "interop/megatron/stage_pattern.hpp"
 #include "models/pipeline/stage_layers.hpp"
+#include "models/recompute/megatron_modules.hpp"
 
 namespace auspex::interop {
 namespace {
@@ -206,8 +207,9 @@ class Reader {
     void read_modules(const std::string& modules) {
         std::istringstream words(modules);
         for (std::string module; words >> module;) {
-            const auto* const found = std::ranges::find(kRecomputeModules, module, &RecomputeModule::name);
-            if (found == kRecomputeModules.end()) {
+            const auto* const found =
+                std::ranges::find(models::kRecomputeModules, module, &models::RecomputeModule::name);
+            if (found == models::kRecomputeModules.end()) {
                 in_.refuse("--recompute-modules", "\"" + module + "\"",
                            "layernorm, core_attn, mla_up_proj, moe_act, shared_experts, moe or mlp: other parts of a "
                            "layer are not recomputed by themselves here");

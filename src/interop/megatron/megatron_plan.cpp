@@ -6,10 +6,10 @@
 
 #include "base/json.hpp"
 #include "interop/megatron/megatron.hpp"
-#include "interop/megatron/megatron_names.hpp"
 #include "interop/settings_writer.hpp"
 #include "interop/training_source.hpp"
 #include "models/pipeline/stage_layers.hpp"
+#include "models/recompute/megatron_modules.hpp"
 
 namespace auspex::interop {
 namespace {
@@ -203,7 +203,7 @@ class Writer {
         const bool has_experts = workload_.num_experts > 0,
                    has_dense = !has_experts || workload_.first_dense_layers > 0;
         std::string modules;
-        for (const RecomputeModule& module : kRecomputeModules) {
+        for (const models::RecomputeModule& module : models::kRecomputeModules) {
             if (all.*module.part && ((has_experts && module.of_experts) || (has_dense && module.of_dense))) {
                 modules += (modules.empty() ? "" : " ") + std::string(module.name);
             }

@@ -13,6 +13,7 @@
 #include "base/json.hpp"
 #include "compare/evaluate/runs/run_choices.hpp"
 #include "compare/evaluate/runs/run_inputs.hpp"
+#include "compare/evaluate/runs/run_recompute.hpp"
 #include "launch/input_files.hpp"
 #include "sim/predict/memory_report.hpp"
 #include "sim/predict/predict.hpp"
@@ -110,6 +111,11 @@ void RunPredictor::predict_run(evaluate::ValidatedRun& one) const {
     one.predicted_s = prediction.step_time_s;
     one.constants_s = prediction.step_time_interval_s;
     one.losses = prediction.losses;
+    for (const std::string& note : {hardware->note, framework->note}) {
+        if (!note.empty()) {
+            one.notes.push_back(note);
+        }
+    }
     if (is_other_system(run, *hardware)) {
         one.notes.push_back("machine " + json_quote(run.system) + " is taken by its GPU alone");
     }

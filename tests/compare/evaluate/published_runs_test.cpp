@@ -13,6 +13,7 @@
 #include "compare/evaluate/runs/run_inputs.hpp"
 #include "compare/evaluate/runs/run_judgement.hpp"
 #include "compare/evaluate/runs/run_names.hpp"
+#include "compare/evaluate/runs/run_recompute.hpp"
 #include "models/plan.hpp"
 #include "models/workload.hpp"
 

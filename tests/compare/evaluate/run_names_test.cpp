@@ -77,6 +77,26 @@ TEST(RunNames, a_framework_is_known_by_any_spelling_of_its_name) {
         {"PyTorch FSDP2 + torch.compile", kHopper, "pytorch-fsdp"},
         {"Lightning (FSDP2)", kHopper, "pytorch-fsdp"},
         {"nanotron", kHopper, "nanotron"},
+        {"PyTorch Lightning", kHopper, "pytorch-fsdp"},
+        {"lit-gpt", kHopper, "pytorch-fsdp"},
+        {"torchtune", kHopper, "pytorch-fsdp"},
+        {"Axolotl", kHopper, "pytorch-fsdp"},
+        {"Hugging Face Trainer", kHopper, "pytorch-fsdp"},
+        {"Transformers + TRL", kHopper, "pytorch-fsdp"},
+        {"metaseq (FairScale)", kAmpere, "pytorch-fsdp"},
+        {"nemo-automodel", kHopper, "pytorch-fsdp"},
+        {"NeMo AutoModel", kHopper, "pytorch-fsdp"},
+        {"MegaScale", kAmpere, "megatron-core"},
+        {"HAI-LLM (DualPipe)", kHopper, "megatron-core"},
+        {"MegatronLM", kHopper, "megatron-core"},
+        {"megatronlm", kHopper, "megatron-core"},
+        {"FSDPv2", kHopper, "pytorch-fsdp"},
+        {"Megatron-LM", "A800-SXM4-80GB", "megatron-lm"},
+        // No names inside words.
+        {"Nemotron", kHopper, ""},
+        {"Megatrons", kHopper, ""},
+        {"optimuses", kHopper, ""},
+        {"fsdpish", kHopper, ""},
     };
     for (const auto& [framework, gpu, stack] : expected) {
         EXPECT_EQ(stack_of(framework, gpu), stack) << framework << " on " << gpu;
@@ -157,6 +177,52 @@ TEST(RunNames, what_no_stack_is_is_said_with_the_reason_or_with_what_is_known) {
     EXPECT_NE(machine.find("\"MI300X\""), std::string::npos) << machine;
 }
 
+/// Megatron-LM of 2021 and 2022 keeps scores; that of 2023 has flash attention.
+TEST(RunNames, megatron_lm_on_an_a100_is_as_old_as_its_case_says) {
+    const auto stack = [](PublishedRun run, const std::string& notes = "") {
+        run.notes = notes;
+        return framework_of(shipped(), run)->stack;
+    };
+    EXPECT_EQ(stack(run_of("Megatron-LM", kAmpere, "Korthikanti et al. 2022")), "megatron-lm");
+    EXPECT_EQ(stack(run_of("Megatron-LM", kAmpere), "without flash attention"), "megatron-lm");
+    EXPECT_EQ(stack(run_of("Megatron-LM", kAmpere), "--use-flash-attn"), "megatron-core");
+    EXPECT_EQ(stack(run_of("Megatron-LM", kAmpere), "with FlashAttention; activations are recomputed, offload none"),
+              "megatron-core");
+    EXPECT_EQ(stack(run_of("Megatron-LM (FlashAttention-2)", kAmpere)), "megatron-core");
+    EXPECT_EQ(stack(run_of("Megatron-LM", kAmpere, "Somebody et al. (2024)")), "megatron-core");
+    const std::vector<std::string> old{"stack.releases.use=mcore-2024"};
+    EXPECT_EQ(framework_of(shipped(), run_of("Megatron-LM, FlashAttention", kAmpere))->set, old);
+    EXPECT_EQ(framework_of(shipped(), run_of("MegaScale", kAmpere))->set, old);
+    EXPECT_EQ(framework_of(shipped(), run_of("HAI-LLM", "H800"))->fp8, "blockwise");
+}
+
+TEST(RunNames, some_frameworks_are_known_with_sharded_weights_only) {
+    PublishedRun run = run_of("InternEvo", kHopper);
+    EXPECT_EQ(framework_of(shipped(), run)->stack, "pytorch-fsdp");
+    run.plan.zero = "FSDP";
+    EXPECT_EQ(framework_of(shipped(), run)->stack, "pytorch-fsdp");
+    run.plan.zero = "ZeRO-1";
+    EXPECT_NE(refusal_of(run).find("sharded weights"), std::string::npos);
+}
+
+TEST(RunNames, gpus_that_are_nearly_another_are_that_with_changes_and_a_note) {
+    const auto hardware = [](const char* gpu) { return hardware_of(shipped(), run_of("NeMo", gpu)); };
+    const std::vector<std::array<std::string, 2>> expected{
+        {"MI250", "frontier"}, {"A800-SXM4-80GB", "dgx-a100"}, {"NVIDIA H20 96GB", "dgx-h100"}, {"A100", "dgx-a100"}};
+    for (const auto& [gpu, machine] : expected) {
+        EXPECT_EQ(hardware(gpu.c_str())->machine, machine) << gpu;
+        EXPECT_NE(hardware(gpu.c_str())->note, "") << gpu;
+    }
+    EXPECT_EQ(hardware("AMD Instinct MI250X GCD")->note, "");
+    EXPECT_EQ(hardware("H200-SXM-141GB")->machine, "dgx-h200");
+    EXPECT_EQ(hardware("A100 (40GB)")->machine, "dgx-a100-40");
+    for (const char* const card : {"A100 PCIe 80GB", "A100-80GB-PCIe", "NVIDIA H100 PCIe", "H100 NVL"}) {
+        const PublishedRun run = run_of("MaxText", card);
+        EXPECT_EQ(hardware_of(shipped(), run), nullptr) << card;
+        EXPECT_NE(refusal_of(run).find("a PCIe part"), std::string::npos) << card;
+    }
+}
+
 TEST(RunNames, bad_entries_are_refused_by_path) {
     const auto fault = [](const std::string& more) {
         try {
@@ -173,6 +239,11 @@ TEST(RunNames, bad_entries_are_refused_by_path) {
     EXPECT_NE(fault(R"("capacity_unstated": 0)").find("capacity_unstated"), std::string::npos);
     EXPECT_NE(fault(R"("pads_to_capacity": 1)").find("pads_to_capacity"), std::string::npos);
     EXPECT_EQ(fault(R"("capacity_unstated": 1.25)"), "");
+    EXPECT_NE(fault(R"("fp8": "narrow")").find("fp8"), std::string::npos);
+    EXPECT_NE(fault(R"("note": "")").find("note"), std::string::npos);
+    EXPECT_THROW(static_cast<void>(load_run_names(JsonDocument::parse(
+                     R"({"hardware": [], "fitted": [], "frameworks": [], "unmapped": [{"why": "w"}]})", "names"))),
+                 InputError);
 }
 
 }  // namespace

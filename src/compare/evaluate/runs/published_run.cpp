@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/input_text.hpp"
 #include "base/json.hpp"
+#include "compare/evaluate/runs/run_words.hpp"
 
 namespace auspex::evaluate {
 namespace {
@@ -24,6 +25,20 @@ std::optional<JsonValue> member(const JsonValue& object, std::string_view key) {
 std::string text_of(const JsonValue& object, std::string_view key) {
     const std::optional<JsonValue> found = member(object, key);
     return found ? found->as_string() : "";
+}
+
+/// Also true, false, a number, or a list of these: "a, b". An empty list is "none".
+std::string words_of(const JsonValue& object, std::string_view key) {
+    const auto word = [](const JsonValue& v) { return v.is_bool() || v.is_number() ? v.dump() : v.as_string(); };
+    const std::optional<JsonValue> found = member(object, key);
+    if (!found || !found->is_array()) {
+        return found ? word(*found) : "";
+    }
+    std::string words;
+    for (const JsonValue& one : found->elements()) {
+        words += (words.empty() ? "" : ", ") + word(one);
+    }
+    return words.empty() ? "none" : words;
 }
 
 double number_of(const JsonValue& object, std::string_view key) {
@@ -91,11 +106,12 @@ PublishedRun::Plan plan_of(const JsonValue& v) {
         plan.sequence_parallel = sliced->as_bool();
     }
     plan.capacity_factor = number_of(v, "capacity_factor");
-    plan.zero = text_of(v, "zero");
-    plan.overlap = text_of(v, "overlap");
-    plan.recompute = text_of(v, "recompute");
-    plan.schedule = text_of(v, "schedule");
-    plan.is_fsdp = count_of(v, "fsdp") > 0;
+    plan.zero = words_of(v, "zero");
+    plan.overlap = words_of(v, "overlap");
+    plan.recompute = words_of(v, "recompute");
+    plan.schedule = words_of(v, "schedule");
+    const std::optional<JsonValue> fsdp = member(v, "fsdp");
+    plan.fsdp = fsdp && fsdp->is_bool() ? static_cast<int>(fsdp->as_bool()) : count_of(v, "fsdp");
     if (const auto compiled = member(v, "compile")) {
         plan.is_compiled = compiled->as_bool();
     }
@@ -118,24 +134,6 @@ PublishedRun::Measured measured_of(const JsonValue& v, const std::optional<JsonV
     return measured;
 }
 
-/// "TorchTitan (Compile)", "torchtitan + torch.compile"; not "uncompiled", "no-compile", "not yet compiled", "without
-/// torch.compile", "compile=False", "compile: off", "torch.compile disabled".
-bool says_compiled(std::string_view framework) {
-    const std::string letters = lower_case(framework);
-    const std::string_view text = letters;
-    const std::size_t at = text.find("compile");
-    if (at == std::string_view::npos) {
-        return false;
-    }
-    constexpr std::size_t kNear = 16;  // letters before it that may deny it
-    const std::string_view before = text.substr(at > kNear ? at - kNear : 0, std::min(at, kNear)),
-                           behind = text.substr(at);
-    const auto has = [](std::string_view where, std::string_view word) { return where.find(word) != where.npos; };
-    return !before.ends_with("un") && !has(before, "no ") && !has(before, "no-") && !has(before, "not ") &&
-           !has(before, "without") && !has(before, "disable") && !has(behind, "false") && !has(behind, "off") &&
-           !has(behind, "disabled") && !has(behind, "=0") && !has(behind, "none");
-}
-
 PublishedRun run_of(const JsonValue& v) {
     PublishedRun run;
     run.id = v.at("id").as_string();
@@ -150,6 +148,9 @@ PublishedRun run_of(const JsonValue& v) {
     run.gpus = required_count(v, "gpus");
     run.precision = text_of(v, "precision");
     run.framework = v.at("framework").as_string();
+    if (const auto notes = member(v, "notes"); notes && notes->is_string()) {
+        run.notes = notes->as_string();
+    }
     run.flop_convention = text_of(v, "how_flops_counted");
     if (const auto files = member(v, "files")) {
         run.workload_file = files->at("workload").as_string();
@@ -157,7 +158,7 @@ PublishedRun run_of(const JsonValue& v) {
     }
     run.model = model_of(v.at("model"));
     run.plan = plan_of(v.at("plan"));
-    run.plan.is_compiled = run.plan.is_compiled || (!member(v.at("plan"), "compile") && says_compiled(run.framework));
+    run.plan.is_compiled = run.plan.is_compiled || (!member(v.at("plan"), "compile") && says(run.framework, "compile"));
     run.measured = measured_of(v.at("measured"), member(v, "derived"));
     return run;
 }
@@ -176,10 +177,22 @@ std::vector<PublishedRun> load_published_runs(const JsonDocument& document) {
     return runs;
 }
 
+std::optional<bool> says_gated(const PublishedRun::Model& m) {
+    const std::string words = lower_case(m.activation);
+    if (has(words, "without gate") || has(words, "no gate") || has(words, "ungated") || has(words, "not gated") ||
+        has(words, "non-gated")) {
+        return false;
+    }
+    if (has(words, "glu") || has(words, "gated") || has(words, "silu") || has(words, "swish")) {
+        return true;
+    }
+    return has(words, "gelu") || has(words, "relu") ? std::optional(false) : std::nullopt;
+}
+
 bool is_swiglu(const PublishedRun::Model& m) {
     constexpr int kPlain = 4;
-    if (!m.activation.empty() || m.experts == 0) {
-        return m.activation.find("glu") != std::string::npos || (m.activation.empty() && m.ffn != kPlain * m.hidden);
+    if (const std::optional<bool> said = says_gated(m); said || m.experts == 0) {
+        return said.value_or(m.ffn != kPlain * m.hidden);
     }
     const double h = m.hidden, mixtures = m.layers - m.dense_layers;
     const double matrix =
@@ -208,7 +221,7 @@ std::optional<double> flop_of_step(const PublishedRun& run) {
     const std::string_view how = run.flop_convention;
     if (how.find("Megatron formula") != std::string_view::npos && m.experts == 0 && m.heads > 0) {
         constexpr double kPerProduct = 12, kSwiglu = 1.5;
-        const double gates = m.activation == "swiglu" ? kSwiglu : 1;
+        const double gates = says_gated(m).value_or(false) ? kSwiglu : 1;
         const double projections = 1 + static_cast<double>(m.kv_heads) / m.heads + gates * m.ffn / h;
         const double width = static_cast<double>(m.heads) * m.head_size / h;
         return kPerProduct * batch * s * layers * h * h * (projections * width + s / h + vocab / (2 * layers * h));

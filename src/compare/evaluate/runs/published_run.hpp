@@ -17,6 +17,7 @@ struct PublishedRun {
     int gpus_per_node = 0, gpus = 0;
     int scale_up_gpus = 0;  ///< of one NVLink domain; a node where the case does not say
     std::string precision, framework, flop_convention;
+    std::string notes;                     ///< of those who wrote the case
     std::string workload_file, plan_file;  ///< names of files, of runs that the keys of cases cannot say; else empty
 
     struct Model {
@@ -38,7 +39,8 @@ struct PublishedRun {
         std::string zero, overlap, recompute, schedule;
         /// In the plan's words, of a run that does not say: one of the framework's choices. No key of a case.
         std::optional<std::vector<std::string>> recompute_choice;
-        bool is_compiled = false, is_fsdp = false;
+        bool is_compiled = false;
+        int fsdp = 0;  ///< 0: no; 1: yes; more: over so many ranks
     } plan;
 
     struct Measured {
@@ -60,9 +62,11 @@ struct MeasuredStep {
 /// flop_of_step knows, derived step. Nothing where it has none.
 [[nodiscard]] std::optional<MeasuredStep> measured_step(const PublishedRun& run);
 
-/// SwiGLU, three matrices a feed-forward: as the case says; else of dense models where the inner width is not four
-/// times the hidden size. Of mixtures, whichever of two and three matrices comes closer to the parameters that the case
-/// has,
+/// A gated feed-forward of three matrices, SwiGLU, GEGLU, ReGLU, or one of two, as the activation says: silu is taken
+/// as gated where it does not say "without gate". Nothing for words that are not known, and none.
+[[nodiscard]] std::optional<bool> says_gated(const PublishedRun::Model& model);
+/// Three matrices a feed-forward: as says_gated; else of dense models where the inner width is not four times the
+/// hidden size. Of mixtures, whichever of two and three matrices comes closer to the parameters that the case has,
 ///   layers (2 heads + 2 kv) head_size h + matrices h (dense ffn + mixtures (experts + shared) expert_ffn) + 2 V h,
 /// and three where it has none.
 [[nodiscard]] bool is_swiglu(const PublishedRun::Model& model);

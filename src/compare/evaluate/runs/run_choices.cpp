@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "compare/evaluate/runs/run_inputs.hpp"
+#include "compare/evaluate/runs/run_recompute.hpp"
 
 namespace auspex::evaluate {
 namespace {

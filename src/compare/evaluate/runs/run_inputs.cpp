@@ -3,44 +3,22 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
-#include "base/error.hpp"
 #include "base/input_text.hpp"
 #include "base/json.hpp"
 #include "base/json_writer.hpp"
+#include "compare/evaluate/runs/run_recompute.hpp"
+#include "compare/evaluate/runs/run_schedule.hpp"
+#include "compare/evaluate/runs/run_sharding.hpp"
+#include "compare/evaluate/runs/run_words.hpp"
 
 namespace auspex::evaluate {
 
 namespace {
-
-/// "ZeRO-1", "zero stage 1" and "Stage 1" are "1".
-std::string zero_words(const PublishedRun& run) {
-    std::string words = lower_case(run.plan.zero);
-    for (const std::string_view name : {"zero", "stage"}) {
-        if (words.starts_with(name)) {
-            words.erase(0, name.size());
-            words.erase(0, words.find_first_not_of(" -_="));
-        }
-    }
-    return words;
-}
-
-}  // namespace
-
-bool is_recompute_unstated(const PublishedRun& run) {
-    const std::string said = lower_case(run.plan.recompute);
-    return said.empty() || said.starts_with("see ") || said.starts_with("not stated") || said.starts_with("unstated") ||
-           said.starts_with("unknown") || said.starts_with("n/a");
-}
-namespace {
-
-bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
-[[noreturn]] void refuse(const PublishedRun& run, const std::string& found, const std::string& expected) {
-    throw InputError(run.id, "found " + found + "; expected " + expected);
-}
 
 void write_attention(JsonWriter& json, const PublishedRun::Model& m) {
     if (m.attention == "MLA") {
@@ -59,7 +37,7 @@ void write_window(JsonWriter& json, const PublishedRun& run) {
     }
     const int tokens = std::atoi(m.window.c_str());
     if (tokens < 1 || !has(m.window, "alternate layers")) {
-        refuse(run, "sliding_window " + json_quote(m.window), "TOKENS on alternate layers");
+        refuse(run.id, "sliding_window " + json_quote(m.window), "TOKENS on alternate layers");
     }
     json.member("window", tokens).member("windowed_layers", m.layers / 2);
 }
@@ -97,7 +75,7 @@ void write_experts(JsonWriter& json, const PublishedRun& run, const RunNames::Fr
     const PublishedRun::Model& m = run.model;
     if (m.experts == 0 || m.dense_layers > 0) {
         if (m.ffn < 1) {
-            refuse(run, "no inner width of dense layers", "model.ffn");
+            refuse(run.id, "no inner width of dense layers", "model.ffn");
         }
         json.member("intermediate_size", m.ffn);
     }
@@ -105,7 +83,7 @@ void write_experts(JsonWriter& json, const PublishedRun& run, const RunNames::Fr
         return;
     }
     if (m.expert_ffn < 1 || m.top_k < 1) {
-        refuse(run, "experts without model.moe_ffn or model.topk", "both");
+        refuse(run.id, "experts without model.moe_ffn or model.topk", "both");
     }
     json.member("num_experts", m.experts).member("top_k", m.top_k).member("expert_size", m.expert_ffn);
     json.member("shared_experts", m.shared_experts).member("first_dense_layers", m.dense_layers);
@@ -113,21 +91,33 @@ void write_experts(JsonWriter& json, const PublishedRun& run, const RunNames::Fr
     write_capacity(json, run, framework, notes);
 }
 
+bool is_squared_relu(const PublishedRun::Model& m) {
+    const std::string words = lower_case(m.activation);
+    return has(words, "relu") && (has(words, "squared") || has(words, "relu2") || has(words, "relu^2"));
+}
+
+void note_activation(const PublishedRun::Model& m, bool swiglu, std::vector<std::string>& notes) {
+    const std::string words = lower_case(m.activation), taken = swiglu ? "SwiGLU" : "GELU";
+    if (!says_gated(m)) {
+        notes.push_back((m.activation.empty() ? "" : json_quote(m.activation) + " is not known: ") + taken +
+                        " is assumed");
+    } else if (words != "swiglu" && words != "gelu") {
+        notes.push_back(m.activation + " is taken as " + taken);
+    }
+}
+
 std::string workload_of(const PublishedRun& run, const RunNames::Framework& framework,
                         std::vector<std::string>& notes) {
     const PublishedRun::Model& m = run.model;
     if (m.heads < 1) {
-        refuse(run, "no number of attention heads", "model.heads");
+        refuse(run.id, "no number of attention heads", "model.heads");
     }
     if (m.head_size * m.heads != m.hidden && !m.has_head_size && m.attention != "MLA") {
         notes.push_back("hidden is no multiple of heads: heads of " + std::to_string(m.head_size) + " are assumed");
     }
     const bool swiglu = is_swiglu(m);
-    if (m.activation.empty()) {
-        notes.push_back(swiglu ? "SwiGLU is assumed" : "GELU is assumed");
-    } else if (m.activation != "swiglu" && m.activation != "gelu") {
-        notes.push_back(m.activation + (swiglu ? " is taken as SwiGLU" : " is taken as GELU"));
-    }
+    note_activation(m, swiglu, notes);
+    const bool is_gpt = !swiglu && !is_squared_relu(m);  // those with squared ReLU are like SwiGLU's in all else
     std::ostringstream out;
     {
         JsonWriter json(out, JsonLayout::kOneLine);
@@ -135,71 +125,20 @@ std::string workload_of(const PublishedRun& run, const RunNames::Framework& fram
         json.member("layers", m.layers).member("hidden_size", m.hidden).member("heads", m.heads);
         write_attention(json, m);
         json.member("norm", swiglu ? "rms" : "layer").member("feed_forward", swiglu ? "swiglu" : "gelu");
-        json.member("biases", !swiglu).member("learned_positions", !swiglu && m.position.empty());
+        json.member("biases", is_gpt).member("learned_positions", is_gpt && m.position.empty());
         write_experts(json, run, framework, notes);
         write_window(json, run);
-        json.member("vocab_size", m.vocab).member("tied_embeddings", m.tied_embeddings.value_or(!swiglu));
+        json.member("vocab_size", m.vocab).member("tied_embeddings", m.tied_embeddings.value_or(is_gpt));
         json.member("sequence_length", m.sequence).end_object();
     }
     return out.str();
 }
 
-std::string optimizer_of(const PublishedRun& run, const RunNames::Framework& framework) {
-    const std::string zero = zero_words(run);
-    if (run.plan.is_fsdp || zero.starts_with("3") || has(zero, "fsdp")) {
-        return run.plan.pp > 1 && !framework.sharded_with_stages.empty() ? framework.sharded_with_stages : "fsdp";
-    }
-    if (zero.starts_with("2")) {
-        return "zero-2";
-    }
-    if (zero.starts_with("1") || has(zero, "distributed_optimizer") || has(zero, "distributed optimizer")) {
-        return run.plan.ep > 1 ? framework.sharded_with_experts : "sharded";
-    }
-    if (zero.empty()) {
-        return framework.optimizer_unstated;
-    }
-    if (zero.starts_with("none") || zero.starts_with("0")) {
-        return "replicated";
-    }
-    refuse(run, "zero " + json_quote(run.plan.zero), "one that begins with none, 0, 1, 2, 3 or distributed_optimizer");
-}
+struct RunPrecision {
+    std::string weights = "bf16", fp8 = "none";  ///< plan.precision, plan.fp8
+};
 
-/// ZeRO++ keeps a second copy of the weights in each node (hpZ), from which the backward pass gathers them. 0: it does
-/// not.
-int reshard_ranks_of(const PublishedRun& run, int data_parallel, std::vector<std::string>& notes) {
-    if (!has(run.plan.zero, "hierarchical") && !has(run.plan.zero, "hpZ")) {
-        return 0;
-    }
-    if (run.gpus_per_node > 1 && data_parallel % run.gpus_per_node == 0) {
-        return run.gpus_per_node;
-    }
-    notes.emplace_back("hpZ is left out: nodes do not divide the data-parallel ranks");
-    return 0;
-}
-
-std::vector<std::string> recompute_of(const PublishedRun& run, const RunNames::Framework& framework,
-                                      std::vector<std::string>& notes) {
-    if (run.plan.recompute_choice) {
-        return *run.plan.recompute_choice;
-    }
-    std::string said = lower_case(run.plan.recompute);
-    if (is_recompute_unstated(run)) {
-        said = framework.recompute_unstated;
-        notes.push_back("recompute " + said + " is assumed");
-    }
-    if (said.starts_with("none")) {
-        return {};
-    }
-    if (said.starts_with("full")) {
-        return {"layer"};
-    }
-    if (said.starts_with("selective")) {
-        return framework.selective;
-    }
-    refuse(run, "recompute " + json_quote(run.plan.recompute), "full, selective, none, or nothing stated");
-}
-
-std::string fp8_of(const PublishedRun& run) {
+std::string narrow_words(const PublishedRun& run, const RunNames::Framework& framework) {
     const std::string precision = lower_case(run.precision);
     if (has(precision, "fp4")) {
         return "nvfp4";
@@ -208,22 +147,40 @@ std::string fp8_of(const PublishedRun& run) {
         has(run.precision, "-SC")) {
         return "blockwise";
     }
-    if (has(precision, "fp8")) {
-        return "tensorwise";
+    return has(precision, "fp8") ? framework.fp8 : "none";
+}
+
+RunPrecision precision_of(const PublishedRun& run, const RunNames::Framework& framework,
+                          std::vector<std::string>& notes) {
+    const std::string precision = lower_case(run.precision);
+    if (const std::string narrow = narrow_words(run, framework); narrow != "none") {
+        return {"bf16", narrow};
     }
-    for (const char* const word : {"bf16", "bfloat16", "fp16", "float16"}) {
+    for (const char* const word : {"bf16", "bfloat16", "fp16", "float16", "half"}) {
         if (has(precision, word)) {
-            return "none";
+            return {};
         }
     }
-    refuse(run, "precision " + json_quote(run.precision), "one with bf16, fp16, fp8 or fp4 in it");
+    if (has(precision, "mixed") || precision == "amp") {
+        notes.push_back("precision " + json_quote(run.precision) + " is taken as bf16");
+        return {};
+    }
+    for (const char* const word : {"tf32", "fp32", "float32", "single"}) {
+        if (has(precision, word)) {
+            notes.push_back(
+                "products of fp32 operands take the machine's gemm_fp32, which is TF32's where it has that");
+            return {"fp32", "none"};
+        }
+    }
+    refuse(run.id, "precision " + json_quote(run.precision),
+           "one with bf16, fp16, mixed, fp8, fp4, tf32 or fp32 in it");
 }
 
 /// Micro-batches of a step; a last one that is smaller counts as a whole one.
 int micro_batches_of(const PublishedRun& run, int data_parallel, int micro_batch, std::vector<std::string>& notes) {
     const int sequences = run.plan.global_batch / data_parallel;
     if (sequences < 1 || run.plan.global_batch % data_parallel != 0) {
-        refuse(run, "global_batch " + std::to_string(run.plan.global_batch),
+        refuse(run.id, "global_batch " + std::to_string(run.plan.global_batch),
                "a multiple of the " + std::to_string(data_parallel) + " data-parallel ranks");
     }
     const int whole = (sequences + micro_batch - 1) / micro_batch;
@@ -242,11 +199,11 @@ void write_texts(JsonWriter& json, std::string_view key, const std::vector<std::
 }
 
 /// Streams that there are: tp and pp only with ranks of their own.
-std::vector<std::string> overlap_of(const PublishedRun& run, const RunNames::Framework& framework) {
+std::vector<std::string> overlap_of(const PublishedRun& run, const RunNames::Framework& framework,
+                                    const std::string& optimizer) {
     const PublishedRun::Plan& plan = run.plan;
     std::vector<std::string> streams;
-    for (const std::string& stream :
-         optimizer_of(run, framework) == "fsdp" ? framework.overlap_sharded : framework.overlap) {
+    for (const std::string& stream : optimizer == "fsdp" ? framework.overlap_sharded : framework.overlap) {
         const bool is_there =
             (stream != "tp" || plan.tp > 1) && (stream != "pp" || plan.pp > 1) && (stream != "ep" || plan.ep > 1);
         if (is_there && !plan.overlap.starts_with("none")) {
@@ -262,34 +219,37 @@ std::string dispatch_of(const PublishedRun& run, const RunNames::Framework& fram
                                                                          : framework.dispatch;
 }
 
-/// Layers of equal stages, or with embedding and head counted as layers where only that divides them; empty: neither.
-std::string equal_stages(int layers, int stages) {
-    return layers % stages == 0         ? "even"
-           : (layers + 2) % stages == 0 ? "even-with-both"
-           : (layers + 1) % stages == 0 ? "even-with-head"
-                                        : "";
+void append(std::vector<std::string>& notes, std::vector<std::string> more) {
+    std::ranges::move(more, std::back_inserter(notes));
 }
 
-/// Virtual stages of a rank: where the case does not say, as many as divide its layers, and the framework's at most;
-/// two at least where its schedule is interleaved, one where it says 1f1b.
-int virtual_stages_of(const PublishedRun& run, const RunNames::Framework& framework, std::vector<std::string>& notes) {
-    if (run.plan.virtual_stages > 0 || run.plan.pp == 1 || run.plan.schedule == "1f1b") {
-        return std::max(1, run.plan.virtual_stages);
+void write_schedule(JsonWriter& json, const RunSchedule& schedule) {
+    json.member("schedule", schedule.word);
+    if (schedule.virtual_stages > 1) {
+        json.member("virtual_stages", schedule.virtual_stages);
     }
-    const int wanted = std::max(has(run.plan.schedule, "int") ? 2 : 1, framework.most_virtual_stages);
-    int stages = std::min(wanted, std::max(1, run.model.layers / run.plan.pp));
-    while (stages > 1 && equal_stages(run.model.layers, run.plan.pp * stages).empty()) {
-        --stages;
+    if (!schedule.stages.empty()) {
+        json.member("stages", schedule.stages);
     }
-    if (stages > 1) {
-        notes.push_back(std::to_string(stages) + " virtual stages a rank are assumed");
-    }
-    return stages;
 }
 
-std::string stages_of(const PublishedRun& run, int virtual_stages) {
-    const std::string equal = equal_stages(run.model.layers, run.plan.pp * virtual_stages);
-    return equal.empty() ? "by-cost" : equal;
+void write_recompute(JsonWriter& json, const RunRecompute& recompute) {
+    write_texts(json, "recompute", recompute.words);
+    if (recompute.layers > 0) {
+        json.member("recompute_layers", recompute.layers);
+    }
+}
+
+void write_sharding(JsonWriter& json, const RunSharding& sharding) {
+    json.member("optimizer", sharding.optimizer);
+    if (sharding.replicas > 1) {
+        json.member("shard_replicas", sharding.replicas);
+    }
+    if (sharding.reshard_ranks > 0) {
+        json.member("reshard_after_forward", sharding.reshard_ranks);
+    } else if (sharding.keeps_weights) {
+        json.member("reshard_after_forward", false);
+    }
 }
 
 std::string plan_of(const PublishedRun& run, const RunNames::Framework& framework, std::vector<std::string>& notes) {
@@ -297,11 +257,12 @@ std::string plan_of(const PublishedRun& run, const RunNames::Framework& framewor
     const int etp = plan.etp > 0 ? plan.etp : plan.ep > 1 ? 1 : plan.tp;
     const int replica = plan.pp * plan.ep * etp, dense_replica = plan.pp * plan.tp * plan.cp;
     if (run.gpus % replica != 0 || run.gpus % dense_replica != 0) {
-        refuse(run, std::to_string(run.gpus) + " GPUs",
+        refuse(run.id, std::to_string(run.gpus) + " GPUs",
                "a multiple of pp ep etp, " + std::to_string(replica) + ", and of pp tp cp, " +
                    std::to_string(dense_replica));
     }
     const int data_parallel = run.gpus / dense_replica, micro_batch = plan.micro_batch > 0 ? plan.micro_batch : 1;
+    const RunSharding sharding = sharding_of(run, framework, {data_parallel, run.gpus / replica});
     std::ostringstream out;
     {
         JsonWriter json(out, JsonLayout::kOneLine);
@@ -309,33 +270,28 @@ std::string plan_of(const PublishedRun& run, const RunNames::Framework& framewor
         json.member("tp", plan.tp).member("pp", plan.pp).member("cp", plan.cp).member("ep", plan.ep);
         json.member("etp", etp).member("sequence_parallel", plan.sequence_parallel && plan.tp > 1);
         json.member("micro_batch_size", micro_batch);
-        json.member("micro_batches", micro_batches_of(run, data_parallel, micro_batch, notes));
-        const int virtual_stages = virtual_stages_of(run, framework, notes);
-        const bool is_interleaved = virtual_stages > 1 && plan.pp > 1;
-        json.member("schedule", is_interleaved ? "interleaved-1f1b" : "1f1b");
-        if (is_interleaved) {
-            json.member("virtual_stages", virtual_stages);
-        }
-        if (plan.pp > 1) {
-            json.member("stages", stages_of(run, virtual_stages));
-        }
-        write_texts(json, "recompute", recompute_of(run, framework, notes));
-        json.member("precision", "bf16").member("gradient_dtype", framework.gradient_dtype);
-        if (run.plan.zero.empty() && !run.plan.is_fsdp) {
-            notes.push_back("optimizer " + framework.optimizer_unstated + " is assumed");
-        }
-        const std::string fp8 = fp8_of(run);
-        json.member("fp8", fp8).member("optimizer", optimizer_of(run, framework));
-        const bool is_sharded = optimizer_of(run, framework) == "fsdp";  // cast as they are gathered
-        if (!is_sharded && std::ranges::find(framework.fp8_weights_only, fp8) != framework.fp8_weights_only.end()) {
+        const int micro_batches = micro_batches_of(run, data_parallel, micro_batch, notes);
+        json.member("micro_batches", micro_batches);
+        const RunSchedule schedule = schedule_of(run, framework, micro_batches);
+        append(notes, schedule.notes);
+        write_schedule(json, schedule);
+        const RunRecompute recompute = recompute_of(run, framework);
+        append(notes, recompute.notes);
+        write_recompute(json, recompute);
+        const RunPrecision precision = precision_of(run, framework, notes);
+        json.member("precision", precision.weights);
+        json.member("gradient_dtype", precision.weights == "fp32" ? "fp32" : framework.gradient_dtype);
+        append(notes, sharding.notes);
+        json.member("fp8", precision.fp8);
+        write_sharding(json, sharding);
+        const bool is_sharded = sharding.optimizer == "fsdp";  // cast as they are gathered
+        if (!is_sharded &&
+            std::ranges::find(framework.fp8_weights_only, precision.fp8) != framework.fp8_weights_only.end()) {
             json.member("fp8_weights", "only");
-        }
-        if (const int ranks = reshard_ranks_of(run, data_parallel, notes); ranks > 0) {
-            json.member("reshard_after_forward", ranks);
         }
         json.member("dispatch", dispatch_of(run, framework, etp)).member("expert_kernels", framework.expert_kernels);
         json.member("routing", "uniform");
-        write_texts(json, "overlap", overlap_of(run, framework));
+        write_texts(json, "overlap", overlap_of(run, framework, sharding.optimizer));
         write_texts(json, "rank_order", {"pp", "dp", "ep", "tp"});
         json.member("placement", "contiguous").end_object();
     }

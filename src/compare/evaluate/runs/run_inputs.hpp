@@ -14,16 +14,13 @@ struct RunInputTexts {
     std::vector<std::string> notes;  ///< what was taken where the case does not say
 };
 
-/// The case does not say what was recomputed.
-[[nodiscard]] bool is_recompute_unstated(const PublishedRun& run);
 /// Throws InputError, which names the case and what of it cannot be said: "without a number of attention heads",
 /// "global batch 63 is no multiple of …".
 ///
 /// Where a case does not say: the activation is that of is_swiglu;
-/// GELU comes with layer norms, biases, learned positions (not with ALiBi) and tied embeddings; etp 1 with ep above 1;
-/// capacity and its padding as the framework has them;
-/// ranks as Megatron orders them (tp, cp, ep, dp, pp); fp16 is as fast as bf16.
-/// `overlap` are the framework's streams, as far as the run has them.
+/// two matrices come with layer norms, biases, learned positions (not with ALiBi) and tied embeddings; etp 1 with ep
+/// above 1; capacity and its padding as the framework has them; ranks as Megatron orders them (tp, cp, ep, dp, pp);
+/// fp16 is as fast as bf16. `overlap` are the framework's streams, as far as the run has them.
 [[nodiscard]] RunInputTexts run_inputs(const PublishedRun& run, const RunNames::Framework& framework);
 
 }  // namespace auspex::evaluate

@@ -1,4 +1,4 @@
-/// @file The table of names, and which of its entries a case has.
+/// @file Which entries of the table a case has.
 #include "compare/evaluate/runs/run_names.hpp"
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
-#include "compare/evaluate/published_collectives.hpp"
-#include "models/plan.hpp"
+#include "compare/evaluate/runs/run_words.hpp"
+#include "compare/evaluate/runs/sharding_words.hpp"
 
 namespace auspex::evaluate {
 namespace {
@@ -27,18 +27,43 @@ std::string plain(std::string_view text) {
     return letters;
 }
 
-/// The text begins so, and no digit follows at once: an H1000 is no H100, an H100 80GB is one.
-bool begins_with(std::string_view text, const std::string& beginning) {
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_small(char c) { return c >= 'a' && c <= 'z'; }
+bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
+
+/// Letters of the text up to where it begins so; 0: it does not.
+std::size_t end_of_beginning(std::string_view text, const std::string& beginning) {
     const std::string wanted = plain(beginning);
     if (!plain(text).starts_with(wanted)) {
-        return false;
+        return 0;
     }
-    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
     std::size_t end = 1;
     while (end < text.size() && !plain(text.substr(0, end)).starts_with(wanted)) {
         ++end;
     }
-    return end >= text.size() || !is_digit(text[end - 1]) || !is_digit(text[end]);
+    return end;
+}
+
+/// The text begins so, and no digit follows at once: an H1000 is no H100, an H100 80GB is one.
+bool begins_with(std::string_view text, const std::string& beginning) {
+    const std::size_t end = end_of_beginning(text, beginning);
+    return end > 0 && (end >= text.size() || !is_digit(text[end - 1]) || !is_digit(text[end]));
+}
+
+/// A word ends in front of text[end]: "MegatronLM" and "FSDPv2" behind Megatron and FSDP; not "Nemotron" behind NeMo.
+bool is_end_of_word(std::string_view text, std::size_t end) {
+    if (end >= text.size()) {
+        return true;
+    }
+    const char last = text[end - 1], next = text[end];
+    const bool is_version = next == 'v' && end + 1 < text.size() && is_digit(text[end + 1]);
+    return is_version || !(is_small(next) || is_capital(next)) || (is_small(last) && is_capital(next));
+}
+
+bool begins_with_words(std::string_view text, const std::vector<std::string>& beginnings) {
+    return beginnings.empty() || std::ranges::any_of(beginnings, [&](const std::string& beginning) {
+               return begins_with(text, beginning) && is_end_of_word(text, end_of_beginning(text, beginning));
+           });
 }
 
 bool begins_with_any(const std::string& text, const std::vector<std::string>& beginnings) {
@@ -51,155 +76,6 @@ bool contains_any(const std::string& text, const std::vector<std::string>& parts
            std::ranges::any_of(parts, [&](const std::string& part) { return text.find(part) != std::string::npos; });
 }
 
-RunNames::Hardware read_hardware(const JsonValue& v) {
-    v.allow_only({"gpu", "nics", "system", "machine", "set"});
-    return {texts_in(v, "gpu"), texts_in(v, "nics"), text_in(v, "system"), name_in(v, "machine"), texts_in(v, "set")};
-}
-
-std::vector<std::vector<std::string>> read_choices(const JsonValue& list) {
-    std::vector<std::vector<std::string>> choices;
-    for (const JsonValue& choice : list.elements()) {
-        static_cast<void>(models::read_recompute(choice));
-        std::vector<std::string>& words = choices.emplace_back();
-        for (const JsonValue& word : choice.elements()) {
-            words.push_back(word.as_string());
-        }
-    }
-    if (choices.empty()) {
-        list.fail("one list of words at least");
-    }
-    return choices;
-}
-
-void read_capacity(const JsonValue& v, RunNames::Framework& framework) {
-    constexpr double kLeast = 0.01, kMost = 1000;  // of workload.capacity_factor
-    if (const std::optional<JsonValue> pads = v.find("pads_to_capacity")) {
-        framework.pads_to_capacity = pads->as_bool();
-    }
-    if (const std::optional<JsonValue> factor = v.find("capacity_unstated")) {
-        framework.capacity_unstated = factor->as_number(kLeast, kMost);
-    }
-}
-
-RunNames::Framework read_framework(const JsonValue& v) {
-    v.allow_only({"text",
-                  "gpu",
-                  "source_key",
-                  "source",
-                  "stack",
-                  "gradient_dtype",
-                  "expert_kernels",
-                  "dispatch",
-                  "dispatch_between_nodes",
-                  "overlap",
-                  "overlap_sharded",
-                  "recompute_unstated",
-                  "most_virtual_stages",
-                  "sharded_with_stages",
-                  "sharded_with_experts",
-                  "pads_to_capacity",
-                  "capacity_unstated",
-                  "optimizer_unstated",
-                  "micro_batch_per_stage",
-                  "selective",
-                  "recompute_choices",
-                  "fp8_weights_only",
-                  "set",
-                  "set_compiled"});
-    RunNames::Framework framework;
-    framework.text = texts_in(v, "text");
-    framework.gpu = texts_in(v, "gpu");
-    framework.source = texts_in(v, "source");
-    framework.source_key = text_in(v, "source_key");
-    framework.stack = name_in(v, "stack");
-    framework.gradient_dtype = name_in(v, "gradient_dtype");
-    framework.expert_kernels = name_in(v, "expert_kernels");
-    framework.dispatch = name_in(v, "dispatch");
-    framework.dispatch_between_nodes = text_in(v, "dispatch_between_nodes");
-    framework.overlap = texts_in(v, "overlap");
-    framework.overlap_sharded = texts_in(v, "overlap_sharded");
-    constexpr int kMost = 1000;
-    if (const std::optional<JsonValue> most = v.find("most_virtual_stages")) {
-        framework.most_virtual_stages = static_cast<int>(most->as_integer(1, kMost));
-    }
-    framework.selective = v.find("selective") ? texts_in(v, "selective") : std::vector<std::string>{"core_attention"};
-    const JsonValue unstated = v.at("recompute_unstated");
-    static_cast<void>(unstated.as_one_of({"none", "selective", "full"}));
-    framework.recompute_unstated = unstated.as_string();
-    if (const std::optional<JsonValue> choices = v.find("recompute_choices")) {
-        framework.recompute_choices = read_choices(*choices);
-    }
-    if (const std::optional<JsonValue> recipes = v.find("fp8_weights_only")) {
-        for (const JsonValue& recipe : recipes->elements()) {
-            static_cast<void>(recipe.as_one_of(models::kFp8Words));
-            framework.fp8_weights_only.push_back(recipe.as_string());
-        }
-    }
-    if (const std::optional<JsonValue> per_stage = v.find("micro_batch_per_stage")) {
-        framework.micro_batch_per_stage = per_stage->as_bool();
-    }
-    if (v.find("optimizer_unstated")) {
-        framework.optimizer_unstated = name_in(v, "optimizer_unstated");
-    }
-    if (v.find("sharded_with_experts")) {
-        framework.sharded_with_experts = name_in(v, "sharded_with_experts");
-    }
-    framework.sharded_with_stages = text_in(v, "sharded_with_stages");
-    read_capacity(v, framework);
-    framework.set = texts_in(v, "set");
-    framework.set_compiled = texts_in(v, "set_compiled");
-    return framework;
-}
-
-RunNames::Correction read_correction(const JsonValue& v) {
-    v.allow_only({"id", "source", "set", "why", "micro_batch"});
-    RunNames::Correction correction{texts_in(v, "id"), texts_in(v, "source"), texts_in(v, "set"), name_in(v, "why")};
-    if (const std::optional<JsonValue> sequences = v.find("micro_batch")) {
-        constexpr int kMostSequences = 1 << 16;
-        correction.micro_batch = static_cast<int>(sequences->as_integer(1, kMostSequences));
-    }
-    if (correction.id.empty() && correction.source.empty()) {
-        v.fail("ids or sources of the cases that it corrects");
-    }
-    return correction;
-}
-
-/// All of what says how the constant would be without the cases, or none of it.
-RunNames::Fitted read_fitted(const JsonValue& v) {
-    v.allow_only({"id", "source_key", "framework", "source", "what", "stack", "machine", "constant", "without"});
-    RunNames::Fitted fitted{text_in(v, "id"),      text_in(v, "source_key"), text_in(v, "framework"),
-                            text_in(v, "source"),  name_in(v, "what"),       text_in(v, "stack"),
-                            text_in(v, "machine"), text_in(v, "constant"),   text_in(v, "without")};
-    const bool has_place = fitted.stack.empty() != fitted.machine.empty();
-    const bool says_nothing =
-        fitted.stack.empty() && fitted.machine.empty() && fitted.constant.empty() && fitted.without.empty();
-    if (says_nothing) {
-        return fitted;
-    }
-    if (!has_place || fitted.constant.empty()) {
-        v.fail("with constant or without also the stack, or the machine, that has it, and both of them");
-    }
-    const std::string role = fitted.stack.empty() ? "machine." : "stack.";
-    if (!fitted.constant.starts_with(role)) {
-        v.at("constant").fail("a path that begins with " + role);
-    }
-    const std::string begin = fitted.constant + "=";
-    if (!fitted.without.starts_with(begin) || fitted.without.size() == begin.size()) {
-        v.fail("without " + begin + "VALUE");
-    }
-    return fitted;
-}
-
-RunNames::Reason read_reason(const JsonValue& v) {
-    v.allow_only({"id", "source_key", "framework", "source", "why"});
-    RunNames::Reason reason{text_in(v, "id"), text_in(v, "source_key"), text_in(v, "framework"), text_in(v, "source"),
-                            name_in(v, "why")};
-    if (reason.id.empty() && reason.source_key.empty() && reason.framework.empty() && reason.source.empty()) {
-        v.fail("id, source_key, framework or source of the cases that it is a reason for");
-    }
-    return reason;
-}
-
 /// Texts that an entry leaves out fit every case.
 template <typename Entry>
 bool fits(const Entry& one, const PublishedRun& run) {
@@ -210,39 +86,21 @@ bool fits(const Entry& one, const PublishedRun& run) {
 
 }  // namespace
 
-RunNames load_run_names(const JsonDocument& document) {
-    const JsonValue root = document.root();
-    root.allow_only({"comment", "hardware", "frameworks", "unmapped", "corrections", "fitted", "reasons"});
-    RunNames names;
-    for (const JsonValue& one : root.at("hardware").elements()) {
-        names.hardware.push_back(read_hardware(one));
-    }
-    for (const JsonValue& one : root.at("frameworks").elements()) {
-        names.frameworks.push_back(read_framework(one));
-    }
-    if (const std::optional<JsonValue> unmapped = root.find("unmapped")) {
-        for (const JsonValue& one : unmapped->elements()) {
-            one.allow_only({"text", "why"});
-            names.unmapped.push_back({texts_in(one, "text"), name_in(one, "why")});
-        }
-    }
-    if (const std::optional<JsonValue> corrections = root.find("corrections")) {
-        for (const JsonValue& one : corrections->elements()) {
-            names.corrections.push_back(read_correction(one));
-        }
-    }
-    for (const JsonValue& one : root.at("fitted").elements()) {
-        names.fitted.push_back(read_fitted(one));
-    }
-    if (const std::optional<JsonValue> reasons = root.find("reasons")) {
-        for (const JsonValue& one : reasons->elements()) {
-            names.reasons.push_back(read_reason(one));
-        }
-    }
-    return names;
+namespace {
+
+const RunNames::Unmapped* unmapped_gpu_of(const RunNames& names, const PublishedRun& run) {
+    const auto found = std::ranges::find_if(names.unmapped, [&](const RunNames::Unmapped& one) {
+        return !one.gpu.empty() && begins_with_any(run.gpu, one.gpu);
+    });
+    return found == names.unmapped.end() ? nullptr : &*found;
 }
 
+}  // namespace
+
 const RunNames::Hardware* hardware_of(const RunNames& names, const PublishedRun& run) {
+    if (unmapped_gpu_of(names, run) != nullptr) {
+        return nullptr;
+    }
     const auto found = std::ranges::find_if(names.hardware, [&](const RunNames::Hardware& one) {
         return begins_with_any(run.gpu, one.gpu) && begins_with_any(run.nics, one.nics) &&
                run.system.starts_with(one.system);
@@ -263,7 +121,7 @@ std::string_view next_word(std::string_view name) {
 const RunNames::Unmapped* unmapped_of(const RunNames& names, const PublishedRun& run) {
     for (std::string_view name = run.framework; !name.empty(); name = next_word(name)) {
         const auto found = std::ranges::find_if(names.unmapped, [&](const RunNames::Unmapped& one) {
-            return !one.text.empty() && begins_with_any(std::string(name), one.text);
+            return !one.text.empty() && begins_with_words(name, one.text);
         });
         if (found != names.unmapped.end()) {
             return &*found;
@@ -294,14 +152,23 @@ std::vector<std::string> all_texts(const std::vector<Entry>& entries, std::vecto
 
 }  // namespace
 
-const RunNames::Framework* framework_of(const RunNames& names, const PublishedRun& run) {
+namespace {
+
+bool says_any(const PublishedRun& run, const std::vector<std::string>& words) {
+    return words.empty() || std::ranges::any_of(words, [&](const std::string& word) {
+               return says(run.source, word) || says(run.framework, word) || says(run.notes, word);
+           });
+}
+
+/// Whether or not the case shards weights.
+const RunNames::Framework* named_framework(const RunNames& names, const PublishedRun& run) {
     if (unmapped_of(names, run) != nullptr) {
         return nullptr;
     }
     for (std::string_view name = run.framework; !name.empty(); name = next_word(name)) {
         const auto found = std::ranges::find_if(names.frameworks, [&](const RunNames::Framework& one) {
-            return begins_with_any(std::string(name), one.text) && begins_with_any(run.gpu, one.gpu) &&
-                   run.source_key.starts_with(one.source_key) &&
+            return begins_with_words(name, one.text) && begins_with_any(run.gpu, one.gpu) &&
+                   run.source_key.starts_with(one.source_key) && says_any(run, one.words) &&
                    (contains_any(run.source, one.source) || contains_any(run.framework, one.source));
         });
         if (found != names.frameworks.end()) {
@@ -311,18 +178,38 @@ const RunNames::Framework* framework_of(const RunNames& names, const PublishedRu
     return nullptr;
 }
 
+/// Empty: the table does not say.
+std::string why_unmapped(const RunNames& names, const PublishedRun& run) {
+    if (const RunNames::Unmapped* const known = unmapped_of(names, run)) {
+        return known->why;
+    }
+    const RunNames::Framework* const named = named_framework(names, run);
+    return named != nullptr ? named->sharded_only : "";
+}
+
+}  // namespace
+
+const RunNames::Framework* framework_of(const RunNames& names, const PublishedRun& run) {
+    const RunNames::Framework* const named = named_framework(names, run);
+    const bool is_excluded = named != nullptr && !named->sharded_only.empty() && !may_shard_weights(run);
+    return is_excluded ? nullptr : named;
+}
+
 void refuse_unmapped(const RunNames& names, const PublishedRun& run) {
     if (hardware_of(names, run) == nullptr) {
-        throw InputError(run.id, "found GPU " + json_quote(run.gpu) +
-                                     ", which no machine here has; expected one that begins with " +
-                                     quoted_list(all_texts(names.hardware, &RunNames::Hardware::gpu)));
+        const RunNames::Unmapped* const known = unmapped_gpu_of(names, run);
+        throw InputError(run.id,
+                         "found GPU " + json_quote(run.gpu) + ", which no machine here has" +
+                             (known != nullptr ? ": " + known->why
+                                               : "; expected one that begins with " +
+                                                     quoted_list(all_texts(names.hardware, &RunNames::Hardware::gpu))));
     }
-    const RunNames::Unmapped* const known = unmapped_of(names, run);
+    const std::string why = why_unmapped(names, run);
     throw InputError(run.id,
                      "found framework " + json_quote(run.framework) + ", which no stack here is" +
-                         (known != nullptr ? ": " + known->why
-                                           : "; expected one with a word that begins with " +
-                                                 quoted_list(all_texts(names.frameworks, &RunNames::Framework::text))));
+                         (!why.empty() ? ": " + why
+                                       : "; expected one with a word that begins with " +
+                                             quoted_list(all_texts(names.frameworks, &RunNames::Framework::text))));
 }
 
 std::vector<const RunNames::Correction*> corrections_of(const RunNames& names, const PublishedRun& run) {

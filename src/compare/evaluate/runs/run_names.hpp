@@ -17,10 +17,16 @@ struct RunNames {
         std::string system;
         std::string machine;           ///< name of a file
         std::vector<std::string> set;  ///< ROLE.PATH=VALUE
+        std::string note{};            ///< of each case that has it; empty: none
     };
     struct Framework {
         std::vector<std::string> text, gpu;  ///< one of which the case's words begin with; empty: any
         std::vector<std::string> source;     ///< one of which is somewhere in the case's; empty: any
+        /// One of which the case says, in any case, in its source, framework or notes; empty: any.
+        std::vector<std::string> words;
+        std::string note{};              ///< of each case that has it; empty: none
+        std::string sharded_only;        ///< why cases are not mapped that do not shard weights; empty: they are
+        std::string fp8 = "tensorwise";  ///< what "FP8" is where the case says no more, in the plan's words
         std::string source_key;
         std::string stack;           ///< name of a file
         std::string gradient_dtype;  ///< of sums
@@ -43,9 +49,9 @@ struct RunNames {
         std::vector<std::string> fp8_weights_only;   ///< recipes (plan.fp8) whose weights are in 8 bits only
         std::vector<std::string> set, set_compiled;  ///< the second where the case has `compile`, behind the first
     };
-    /// Frameworks that no stack stands for.
+    /// Frameworks that no stack, and GPUs that no machine stands for.
     struct Unmapped {
-        std::vector<std::string> text;  ///< one of which the case's words begin with
+        std::vector<std::string> text, gpu;  ///< one of which the case's words begin with; one list is empty
         std::string why;
     };
     /// What cases say that their own measurements contradict, or leave out that these tell: of those with one of the
@@ -79,10 +85,12 @@ struct RunNames {
 
 [[nodiscard]] RunNames load_run_names(const JsonDocument& document);
 
+/// Null where none does, and for GPUs of RunNames::unmapped.
 [[nodiscard]] const RunNames::Hardware* hardware_of(const RunNames& names, const PublishedRun& run);
-/// The first whose texts all fit the case; where none does, the first whose texts fit what is left of the framework's
-/// name from its second word on, then from its third ("ALCF Megatron-DeepSpeed", "Lightning + FSDP2"). Null where none
-/// does, and for frameworks of RunNames::unmapped.
+/// The first whose texts all fit the case, whole words of its framework; where none does, the first whose texts fit
+/// what is left of the framework's name from its second word on, then from its third ("ALCF Megatron-DeepSpeed",
+/// "Lightning + FSDP2"). Null where none does, for frameworks of RunNames::unmapped, and for a case whose weights are
+/// not sharded of one with sharded_only.
 [[nodiscard]] const RunNames::Framework* framework_of(const RunNames& names, const PublishedRun& run);
 /// Throws InputError: the GPU or framework of the case that framework_of or hardware_of does not find, why where
 /// RunNames::unmapped says so, and what is known.

@@ -1,0 +1,226 @@
+/// @file Words for recomputation, from the first that tells on.
+#include "compare/evaluate/runs/run_recompute.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/input_text.hpp"
+#include "base/json.hpp"
+#include "compare/evaluate/runs/run_words.hpp"
+#include "models/recompute/megatron_modules.hpp"
+
+namespace auspex::evaluate {
+namespace {
+
+using models::Recompute;
+using Words = std::vector<std::string>;
+
+/// Names of parts that are several words, or stand for one of Megatron-LM's or of the plan's.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kJoined{
+    {{"core attention", "core_attn"},
+     {"core attn", "core_attn"},
+     {"self attention", "core_attn"},
+     {"flash attention", "core_attn"},
+     {"shared experts", "shared_experts"},
+     {"shared expert", "shared_experts"},
+     {"moe act", "moe_act"},
+     {"mla up proj", "mla_up_proj"},
+     {"mla up projection", "mla_up_proj"},
+     {"layer norm", "layernorm"},
+     {"feed forward", "mlp"},
+     {"activation function", "activation"}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kAliases{{{"attention", "core_attn"},
+                                                                                  {"attn", "core_attn"},
+                                                                                  {"self_attn", "core_attn"},
+                                                                                  {"norms", "layernorm"},
+                                                                                  {"layernorms", "layernorm"},
+                                                                                  {"rmsnorm", "layernorm"},
+                                                                                  {"ffn", "mlp"},
+                                                                                  {"experts", "moe"},
+                                                                                  {"act", "activation"},
+                                                                                  {"activations", "activation"},
+                                                                                  {"swiglu", "activation"},
+                                                                                  {"mla_up", "mla_up_proj"},
+                                                                                  {"shared_expert", "shared_experts"}}};
+
+bool is_checkpointing(std::string_view word) { return word.starts_with("checkpoint") || word.starts_with("recomput"); }
+
+/// Without what only says that this is about recomputation.
+Words telling_words(std::string_view text) {
+    std::string joined = " ";
+    for (const std::string& word : words_in(text)) {
+        joined += word + " ";
+    }
+    for (const auto& [several, one] : kJoined) {
+        const std::string from = " " + std::string(several) + " ", to = " " + std::string(one) + " ";
+        for (std::size_t at = joined.find(from); at != std::string::npos; at = joined.find(from)) {
+            joined.replace(at, from.size(), to);
+        }
+    }
+    const Words all = words_in(joined);
+    Words telling;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const bool is_of_next = i + 1 < all.size() && is_checkpointing(all[i + 1]) &&
+                                is_one_of(all[i], {"activation", "activations", "gradient", "gradients"});
+        if (!is_of_next && !is_checkpointing(all[i]) &&
+            !is_one_of(all[i], {"granularity", "method", "modules", "module", "mode", "ac", "megatron", "and", "plus",
+                                "with", "of", "the", "num", "num_layers", "only"})) {
+            telling.push_back(all[i]);
+        }
+    }
+    return telling;
+}
+
+class Reader {
+ public:
+    Reader(const PublishedRun& run, const RunNames::Framework& framework) : run_(run), framework_(framework) {}
+
+    RunRecompute read(const std::string& text) {
+        const Words words = telling_words(text);
+        const std::string_view first = words.empty() ? "" : std::string_view(words.front());
+        if (words.empty()) {
+            return whole_layers(json_quote(text) + " is taken as full recomputation");
+        }
+        if (first.starts_with("none") ||
+            is_one_of(first, {"off", "no", "not", "false", "null", "disabled", "without", "never", "0"})) {
+            return {};
+        }
+        if (const auto block = std::ranges::find(words, "block"); block != words.end()) {
+            const auto at = static_cast<std::size_t>(block - words.begin()) + 1;
+            if (const auto layers = at < words.size() ? number_in(words[at]) : std::nullopt) {
+                return first_layers(*layers);
+            }
+        }
+        if (first.starts_with("full")) {
+            return whole_layers();
+        }
+        if (first.starts_with("selective")) {
+            return selective(words);
+        }
+        if (first == "uniform") {
+            const int apart = number_from(words, 1).value_or(1);
+            return whole_layers(apart > 1 ? "groups of " + std::to_string(apart) + " layers are taken layer by layer"
+                                          : "");
+        }
+        if (const auto layers = number_in(first == "first" && words.size() > 1 ? std::string_view(words[1]) : first);
+            layers && *layers > 0 && words.back().starts_with("layer")) {
+            RunRecompute some = first_layers(*layers);
+            some.notes.push_back(json_quote(text) + " is taken as so many layers of each stage");
+            return some;
+        }
+        if (is_one_of(first, {"true", "yes", "on", "enabled", "all", "whole", "transformer", "layer", "layers", "each",
+                              "every"}) &&
+            !number_from(words, 1) && std::ranges::find(words, "other") == words.end()) {
+            return whole_layers(json_quote(text) + " is taken as full recomputation");
+        }
+        return of_parts(words, false);
+    }
+
+ private:
+    const PublishedRun& run_;
+    const RunNames::Framework& framework_;
+    RunRecompute found_;
+
+    static RunRecompute whole_layers(const std::string& note = "") {
+        return {{"layer"}, 0, note.empty() ? Words{} : Words{note}};
+    }
+
+    /// Megatron-LM's method "block": of each virtual stage.
+    static RunRecompute first_layers(int layers) {
+        return layers > 0 ? RunRecompute{{"layer"}, layers, {}} : RunRecompute{};
+    }
+
+    /// torchtitan's "selective 2" is every second layer, whole.
+    RunRecompute selective(const Words& words) {
+        const auto apart =
+            words.size() > 1 ? number_in(words[1] == "every" && words.size() > 2 ? words[2] : words[1]) : std::nullopt;
+        if (apart && *apart > 1) {
+            const int stage = run_.model.layers / std::max(1, run_.plan.pp * std::max(1, run_.plan.virtual_stages));
+            RunRecompute some = first_layers(std::max(1, stage / *apart));
+            some.notes.push_back("every " + std::to_string(*apart) + "th layer is taken as the first " +
+                                 std::to_string(some.layers) + " of a stage");
+            return some;
+        }
+        RunRecompute parts = of_parts({words.begin() + 1, words.end()}, true);
+        return parts.words.empty() && parts.notes.empty() ? RunRecompute{framework_.selective, 0, {}} : parts;
+    }
+
+    RunRecompute of_parts(const Words& words, bool passes_over_unknown) {
+        Recompute parts;
+        for (const std::string& word : words) {
+            const auto* const alias =
+                std::ranges::find(kAliases, word, &std::pair<std::string_view, std::string_view>::first);
+            if (!add(parts, alias == kAliases.end() ? std::string_view(word) : alias->second) && !passes_over_unknown) {
+                refuse(run_.id, "recompute " + json_quote(run_.plan.recompute),
+                       "none, full, selective, uniform, block N, parts of a layer in Megatron-LM's words "
+                       "(--recompute-modules) or the plan's, or nothing stated");
+            }
+        }
+        drop_parts_of_others(parts);
+        for (const models::RecomputeWord& one : models::kRecomputeWords) {
+            if (parts.*one.part) {
+                found_.words.emplace_back(one.word);
+            }
+        }
+        return std::move(found_);
+    }
+
+    /// False: no word for a part.
+    bool add(Recompute& parts, std::string_view word) {
+        const auto* const module = std::ranges::find(models::kRecomputeModules, word, &models::RecomputeModule::name);
+        const auto* const own = std::ranges::find(models::kRecomputeWords, word, &models::RecomputeWord::word);
+        if (module == models::kRecomputeModules.end() && own == models::kRecomputeWords.end()) {
+            return false;
+        }
+        const bool is_module = module != models::kRecomputeModules.end();
+        const bool has_experts = run_.model.experts > 0,
+                   is_there = !is_module || (has_experts ? module->of_experts : module->of_dense);
+        bool Recompute::*const part = is_module ? module->part : own->part;
+        if (!is_there || !model_has(part)) {
+            found_.notes.push_back("recompute " + std::string(word) + " is left out: " +
+                                   (word == "mlp" ? "few layers or none are dense" : "the model has no such part"));
+        } else {
+            parts.*part = true;
+        }
+        return true;
+    }
+
+    [[nodiscard]] bool model_has(bool Recompute::*part) const {
+        const bool has_latents = run_.model.attention == "MLA" && run_.model.q_rank > 0 && run_.plan.cp == 1;
+        return (part != &Recompute::latent_up || has_latents) &&
+               (part != &Recompute::shared_experts || run_.model.shared_experts > 0);
+    }
+
+    static void drop_parts_of_others(Recompute& parts) {
+        if (parts.layer) {
+            parts = {.layer = true};
+        }
+        if (parts.alternate_products) {
+            parts = {.alternate_products = true};
+        }
+        if (parts.expert) {
+            parts.activation = parts.shared_experts = false;
+        }
+    }
+};
+
+}  // namespace
+
+bool is_recompute_unstated(const PublishedRun& run) { return is_unstated(run.plan.recompute); }
+
+RunRecompute recompute_of(const PublishedRun& run, const RunNames::Framework& framework) {
+    if (run.plan.recompute_choice) {
+        return {*run.plan.recompute_choice, 0, {}};
+    }
+    if (!is_recompute_unstated(run)) {
+        return Reader(run, framework).read(run.plan.recompute);
+    }
+    RunRecompute assumed = Reader(run, framework).read(framework.recompute_unstated);
+    assumed.notes.push_back("recompute " + framework.recompute_unstated + " is assumed");
+    return assumed;
+}
+
+}  // namespace auspex::evaluate

@@ -1,0 +1,107 @@
+/// @file Words of schedules, and how layers are dealt to stages.
+#include "compare/evaluate/runs/run_schedule.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/json.hpp"
+#include "compare/evaluate/runs/run_words.hpp"
+#include "models/pipeline/schedule_kind.hpp"
+
+namespace auspex::evaluate {
+namespace {
+
+using models::ScheduleKind;
+
+/// Letters and digits of words, the longer ones first.
+constexpr std::array<std::pair<std::string_view, ScheduleKind>, 12> kOrders{{{"dualpipev", ScheduleKind::kDualPipeV},
+                                                                             {"dualpipe", ScheduleKind::kDualPipe},
+                                                                             {"zbv", ScheduleKind::kZbv},
+                                                                             {"zerobubblev", ScheduleKind::kZbv},
+                                                                             {"zbh2", ScheduleKind::kZbH2},
+                                                                             {"zb2p", ScheduleKind::kZbAuto},
+                                                                             {"zbauto", ScheduleKind::kZbAuto},
+                                                                             {"zb", ScheduleKind::kZbH1},
+                                                                             {"zerobubble", ScheduleKind::kZbH1},
+                                                                             {"vhalf", ScheduleKind::kVHalf},
+                                                                             {"vmin", ScheduleKind::kVMin},
+                                                                             {"gpipe", ScheduleKind::kGpipe}}};
+
+std::string letters_of(const PublishedRun& run) {
+    std::string letters;
+    for (const std::string& word : words_in(run.plan.schedule)) {
+        std::ranges::copy_if(word, std::back_inserter(letters), [](char c) { return c != '_'; });
+    }
+    return letters;
+}
+
+bool is_interleaved(const std::string& letters) {
+    return (has(letters, "interleav") || letters.starts_with("int") || has(letters, "int1f1b")) &&
+           !has(letters, "noninterleav") && !has(letters, "notinterleav");
+}
+
+/// Layers of equal stages, or with embedding and head counted as layers where only that divides them; empty: neither.
+std::string equal_stages(int layers, int stages) {
+    return layers % stages == 0         ? "even"
+           : (layers + 2) % stages == 0 ? "even-with-both"
+           : (layers + 1) % stages == 0 ? "even-with-head"
+                                        : "";
+}
+
+std::string deal_of(const PublishedRun& run, int stages) {
+    const std::string equal = equal_stages(run.model.layers, stages);
+    return equal.empty() ? "by-cost" : equal;
+}
+
+int virtual_stages_of(const PublishedRun& run, const RunNames::Framework& framework, const std::string& letters,
+                      std::vector<std::string>& notes) {
+    if (run.plan.virtual_stages > 0 || letters == "1f1b" || has(letters, "noninterleav")) {
+        return std::max(1, run.plan.virtual_stages);
+    }
+    const int wanted = std::max(is_interleaved(letters) ? 2 : 1, framework.most_virtual_stages);
+    int stages = std::min(wanted, std::max(1, run.model.layers / run.plan.pp));
+    while (stages > 1 && equal_stages(run.model.layers, run.plan.pp * stages).empty()) {
+        --stages;
+    }
+    if (stages > 1) {
+        notes.push_back(std::to_string(stages) + " virtual stages a rank are assumed");
+    }
+    return stages;
+}
+
+/// Orders that Megatron-LM does not have: gradients of weights apart, or stages in a V.
+RunSchedule named_order(const PublishedRun& run, ScheduleKind kind, int micro_batches) {
+    RunSchedule schedule{models::to_string(kind), models::least_chunks(kind), "", {}};
+    const models::PlanMisfit misfit = models::misfit_of(kind, {run.plan.pp, micro_batches, schedule.virtual_stages});
+    if (!misfit.field.empty()) {
+        refuse(run.id, "schedule " + json_quote(run.plan.schedule),
+               "another, or numbers that it has an order for: " + misfit.field + ": " + misfit.why);
+    }
+    schedule.stages = deal_of(run, models::stages_of_model(kind, run.plan.pp, schedule.virtual_stages));
+    schedule.notes.push_back("schedule " + json_quote(run.plan.schedule) + " is taken as " + schedule.word);
+    return schedule;
+}
+
+}  // namespace
+
+RunSchedule schedule_of(const PublishedRun& run, const RunNames::Framework& framework, int micro_batches) {
+    if (run.plan.pp == 1) {
+        return {"1f1b", 1, "", {}};
+    }
+    const std::string letters = letters_of(run);
+    const auto* const order = std::ranges::find_if(kOrders, [&](const auto& one) { return has(letters, one.first); });
+    if (order != kOrders.end()) {
+        return named_order(run, order->second, micro_batches);
+    }
+    RunSchedule schedule;
+    schedule.virtual_stages = virtual_stages_of(run, framework, letters, schedule.notes);
+    schedule.word = schedule.virtual_stages > 1 ? "interleaved-1f1b" : "1f1b";
+    schedule.stages = deal_of(run, run.plan.pp * schedule.virtual_stages);
+    if (!is_unstated(run.plan.schedule) && !has(letters, "1f1b") && !is_interleaved(letters)) {
+        schedule.notes.push_back("schedule " + json_quote(run.plan.schedule) + " is taken as " + schedule.word);
+    }
+    return schedule;
+}
+
+}  // namespace auspex::evaluate

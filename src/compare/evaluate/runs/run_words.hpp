@@ -1,0 +1,29 @@
+#pragma once
+/// @file Words of cases: taken apart, looked for, refused.
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace auspex::evaluate {
+
+/// In small letters, what lies between blanks, hyphens, brackets and the like: "Core-attn (mla_up_proj, 5)" is core,
+/// attn, mla_up_proj, 5.
+[[nodiscard]] std::vector<std::string> words_in(std::string_view text);
+[[nodiscard]] bool has(std::string_view text, std::string_view part);
+[[nodiscard]] bool is_one_of(std::string_view word, const std::vector<std::string_view>& words);
+/// Where the word is digits.
+[[nodiscard]] std::optional<int> number_in(std::string_view word);
+/// The first number from words[begin] on.
+[[nodiscard]] std::optional<int> number_from(const std::vector<std::string>& words, std::size_t begin);
+
+/// The text has the word, in any case, and does not deny it: not "uncompiled", "no-compile", "not yet compiled",
+/// "without torch.compile", "compile=False", "compile: off", "torch.compile disabled".
+[[nodiscard]] bool says(std::string_view text, std::string_view word);
+/// Empty, "not stated", "see recipe", "unknown", "n/a" and the like.
+[[nodiscard]] bool is_unstated(std::string_view text);
+
+/// Throws InputError, which names the case.
+[[noreturn]] void refuse(const std::string& id, const std::string& found, const std::string& expected);
+
+}  // namespace auspex::evaluate

@@ -1,0 +1,96 @@
+/// @file Which of ZeRO's stages words mean.
+#include "compare/evaluate/runs/sharding_words.hpp"
+
+#include <iterator>
+#include <vector>
+
+#include "base/input_text.hpp"
+#include "compare/evaluate/runs/run_words.hpp"
+
+namespace auspex::evaluate {
+
+std::string zero_words(std::string_view said) {
+    std::string words = lower_case(said);
+    const std::string_view names[] = {"deepspeed", "megatron", "pytorch", "zero", "stage"};
+    for (std::size_t i = 0; i < std::size(names); ++i) {
+        if (words.starts_with(names[i]) && words != names[i]) {
+            words.erase(0, names[i].size());
+            words.erase(0, words.find_first_not_of(" -_=(:"));
+            i = static_cast<std::size_t>(-1);  // names may follow one another
+        }
+    }
+    const bool is_short = words.size() > 1 && words[0] == 'z' && words[1] >= '0' && words[1] <= '9';
+    return is_short ? words.substr(1) : words;
+}
+
+bool is_hybrid(std::string_view zero) { return has(zero, "hsdp") || has(zero, "hybrid") || has(zero, "mics"); }
+bool has_second_copy(std::string_view zero) {
+    return has(zero, "hierarchical") || has(zero, "hpz") || zero.starts_with("++");
+}
+bool keeps_weights(std::string_view zero) { return has(zero, "shard_grad_op") || has(zero, "shard grad op"); }
+
+namespace {
+
+bool says_nothing_sharded(std::string_view zero) {
+    const std::vector<std::string> words = words_in(zero);
+    const std::string_view first = words.empty() ? "" : std::string_view(words.front());
+    return first.starts_with("none") || has(zero, "no_shard") ||
+           is_one_of(first, {"0", "no", "off", "false", "null", "without", "disabled", "not"});
+}
+bool says_data_parallel_alone(std::string_view zero) {
+    const std::vector<std::string> words = words_in(zero);
+    return has(zero, "data parallel") ||
+           (!words.empty() && is_one_of(words.front(), {"ddp", "dp", "data_parallel", "replicated", "replicate"}));
+}
+
+bool says_states_sharded(std::string_view zero) {
+    return (has(zero, "dist") && has(zero, "opt")) || (has(zero, "optimizer") && has(zero, "shard")) ||
+           zero.starts_with("os ");
+}
+
+Sharded sharded_by(const std::string& zero) {
+    if (is_unstated(zero)) {
+        return Sharded::kUnstated;
+    }
+    if (says_nothing_sharded(zero)) {
+        return Sharded::kNothing;
+    }
+    if (keeps_weights(zero)) {
+        return Sharded::kWeights;
+    }
+    if (zero.starts_with("2") || has(zero, "zero2")) {
+        return Sharded::kGradients;
+    }
+    if (zero.starts_with("1")) {
+        return Sharded::kStates;
+    }
+    if (zero.starts_with("3") || has(zero, "fsdp") || has(zero, "full_shard") || has(zero, "full shard") ||
+        has(zero, "fully shard") || has(zero, "fully_shard") || is_hybrid(zero) || has_second_copy(zero)) {
+        return Sharded::kWeights;
+    }
+    if (says_states_sharded(zero)) {
+        return has(zero, "false") || has(zero, "disabled") ? Sharded::kNothing : Sharded::kStates;
+    }
+    return Sharded::kUnknown;
+}
+
+}  // namespace
+
+Sharded sharded_of(const PublishedRun& run) {
+    if (run.plan.fsdp > 0) {
+        return Sharded::kWeights;
+    }
+    const std::string said = lower_case(run.plan.zero), zero = zero_words(said);
+    Sharded sharded = sharded_by(zero);
+    if (const std::size_t at = said.find("zero"); sharded == Sharded::kUnknown && at != std::string::npos && at > 0) {
+        sharded = sharded_by(zero_words(said.substr(at)));
+    }
+    return sharded == Sharded::kUnknown && says_data_parallel_alone(zero) ? Sharded::kNothing : sharded;
+}
+
+bool may_shard_weights(const PublishedRun& run) {
+    const Sharded sharded = sharded_of(run);
+    return sharded == Sharded::kWeights || sharded == Sharded::kUnstated;
+}
+
+}  // namespace auspex::evaluate

@@ -85,6 +85,14 @@ std::string forms_section(const CampaignPage& page) {
                       : html_paragraph("A " + whole_run_words(whole_run, forms.played_elapsed_s) + "."));
 }
 
+std::string course_caption(const CampaignPage& page) {
+    return "Sample " + thousands(static_cast<double>(page.course_sample + 1)) + " of " +
+           thousands(page.result.samples) + ", whose length is the median: " + span_words(page.result.elapsed_s.p50) +
+           ". Time runs to the right; a mark above is a failure. What is shorter than a pixel is a pixel wide, "
+           "parts of a recovery as one, in the colour of the longest; checkpoints shorter than that are in the "
+           "steps.";
+}
+
 FirstScreen first_screen(const CampaignPage& page, const std::string& source) {
     const campaign::Result& r = page.result;
     FirstScreen first;
@@ -125,7 +133,7 @@ std::string campaign_headline(const CampaignPage& page) {
 
 std::string render_campaign_html(const CampaignPage& page) {
     const std::string source = source_line("auspex campaign", page.inputs);
-    const auto figure = [&](auto&& chart, const char* title, const char* how) {
+    const auto figure = [&](auto&& chart, const char* title, const std::string& how) {
         const Picture picture = picture_of(chart);
         return picture.wide.empty() ? std::string() : html_figure(picture, {title, how, source});
     };
@@ -137,7 +145,7 @@ std::string render_campaign_html(const CampaignPage& page) {
         {"worth", "What features are worth", worth_table(page)},
         {"course", "One campaign",
          figure([&](double width) { return course_chart(page, width); }, "One of the campaigns, of median length",
-                "Time runs to the right; a mark above is a failure. Checkpoints too short to be seen are left out.")}};
+                course_caption(page))}};
     if (page.best && !page.best->curve.empty()) {
         sections.push_back({"interval", "Intervals between checkpoints",
                             figure([&](double width) { return interval_chart(page, width); },

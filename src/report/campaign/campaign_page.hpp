@@ -1,5 +1,6 @@
 #pragma once
 /// @file The page of a campaign: when runs are over, where their time went, one of them, intervals and spare nodes.
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,7 +42,8 @@ struct CampaignPage {
     campaign::Result result;
     std::optional<campaign::BestInterval> best;
     std::optional<campaign::Agreement> closed_forms;
-    campaign::Outcome course;                ///< the sample of median length, with its periods and strikes
+    std::uint64_t course_sample = 0;         ///< that of median length, counted from 0
+    campaign::Outcome course;                ///< how it went, with its periods and strikes
     std::vector<CampaignCurve> curves;       ///< may be empty
     std::vector<FeatureWorth> worth;         ///< may be empty
     std::optional<CampaignOptimum> optimum;  ///< of --optimise

@@ -72,12 +72,10 @@ CampaignAnswer play(const Options& options, CampaignCase& one) {
     return answer;
 }
 
-/// The sample whose length is the median's.
-campaign::Outcome median_course(const CampaignAnswer& answer) {
-    const std::vector<double>& lengths_s = answer.result.samples_elapsed_s;
-    const auto found = std::ranges::find(lengths_s, answer.result.elapsed_s.p50);
-    const auto index = static_cast<std::uint64_t>(found - lengths_s.begin());
-    return campaign::play_sample(answer.setting, {answer.seed, index, true});
+/// The first sample whose length is the median, which is one of them.
+std::uint64_t median_sample(const campaign::Result& result) {
+    const auto found = std::ranges::find(result.samples_elapsed_s, result.elapsed_s.p50);
+    return static_cast<std::uint64_t>(found - result.samples_elapsed_s.begin());
 }
 
 void write_page(const Options& options, const CampaignCase& one, const CampaignAnswer& answer,
@@ -91,7 +89,8 @@ void write_page(const Options& options, const CampaignCase& one, const CampaignA
     page.result = answer.result;
     page.best = answer.best;
     page.closed_forms = answer.closed_forms;
-    page.course = median_course(answer);
+    page.course_sample = median_sample(answer.result);
+    page.course = campaign::play_sample(answer.setting, {answer.seed, page.course_sample, true});
     page.worth = answer.worth;
     page.optimum = answer.optimum;
     page.notes = answer.notes;

@@ -248,7 +248,8 @@ std::string interval_chart(const CampaignPage& page, double width) {
 std::string campaign_curve_chart(const CampaignCurve& curve, double width) {
     std::vector<double> hours;
     for (const CampaignPoint& point : curve.points) {
-        for (const double value : {point.node_hours.p10, point.node_hours.p50, point.node_hours.p90}) {
+        for (const double value :
+             {point.result.node_hours.p10, point.result.node_hours.p50, point.result.node_hours.p90}) {
             if (std::isfinite(value)) {
                 hours.push_back(value);
             }
@@ -259,8 +260,7 @@ std::string campaign_curve_chart(const CampaignCurve& curve, double width) {
     }
     const auto [least, most] = std::ranges::minmax(hours);
     const bool is_log = curve.what == "interval" || curve.what == "nodes";
-    const bool is_time = curve.what == "interval" || curve.what == "walltime";
-    const double unit = is_time ? 3600 : 1, first = curve.points.front().value / unit;
+    const double unit = curve.is_time ? 3600 : 1, first = curve.points.front().value / unit;
     const PlotFrame frame = plot_frame(width, {.left = 100, .names = 0, .top = 24, .height = 280, .phone_left = 86});
     const std::vector<double> ticks_y = round_ticks(least, std::max(most, least * (1 + 1e-6)), 5);
     const SvgScale x{first, std::max(curve.points.back().value / unit, first * 1.01 + 1e-9), frame.left, frame.right,
@@ -273,12 +273,12 @@ std::string campaign_curve_chart(const CampaignCurve& curve, double width) {
     std::vector<double> ticks = is_log ? decade_ticks(x.low, x.high) : round_ticks(x.low, x.high, 7);
     keep_inside(ticks, x.low, x.high);
     std::ranges::transform(ticks, std::back_inserter(texts), tick_count);
-    draw_bottom_axis(svg, frame, x, ticks, texts, is_time ? curve.what + ", hours" : curve.what);
+    draw_bottom_axis(svg, frame, x, ticks, texts, curve.is_time ? curve.what + ", hours" : curve.what);
     const auto draw = [&](double campaign::Quantiles::*which, const std::string& css) {
         std::vector<SvgPoint> line;
         for (const CampaignPoint& point : curve.points) {
-            if (std::isfinite(point.node_hours.*which)) {
-                line.push_back({x(point.value / unit), y(point.node_hours.*which)});
+            if (std::isfinite(point.result.node_hours.*which)) {
+                line.push_back({x(point.value / unit), y(point.result.node_hours.*which)});
             }
         }
         svg.polyline(line, css);
@@ -287,10 +287,10 @@ std::string campaign_curve_chart(const CampaignCurve& curve, double width) {
     draw(&campaign::Quantiles::p90, "curve v2");
     draw(&campaign::Quantiles::p50, "curve v0");
     for (const CampaignPoint& point : curve.points) {
-        if (std::isfinite(point.node_hours.p50)) {
-            svg.marker({x(point.value / unit), y(point.node_hours.p50)}, 0, "mark v0",
-                       point.text + ": " + thousands(point.node_hours.p50) + " node hours, over after " +
-                           days(point.elapsed_s.p50));
+        if (std::isfinite(point.result.node_hours.p50)) {
+            svg.marker({x(point.value / unit), y(point.result.node_hours.p50)}, 0, "mark v0",
+                       point.text + ": " + thousands(point.result.node_hours.p50) + " node hours, over after " +
+                           days(point.result.elapsed_s.p50));
         }
     }
     return std::move(svg).finish();

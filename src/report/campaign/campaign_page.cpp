@@ -5,7 +5,6 @@
 #include <cmath>
 #include <utility>
 
-#include "base/json.hpp"
 #include "base/units.hpp"
 #include "campaign/player.hpp"
 #include "report/parts/page.hpp"
@@ -44,10 +43,10 @@ std::string curve_table(const CampaignCurve& curve) {
         {{curve.what}, {"over after (median)", "n"}, {"90 %", "n"}, {"node hours (median)", "n"}, {"goodput", "n"}}};
     for (const CampaignPoint& point : curve.points) {
         rows.push_back({sorted_by(point.text, point.value),
-                        sorted_by(span_words(point.elapsed_s.p50), point.elapsed_s.p50),
-                        sorted_by(span_words(point.elapsed_s.p90), point.elapsed_s.p90),
-                        sorted_by(count_words(point.node_hours.p50), point.node_hours.p50),
-                        sorted_by(percent(point.goodput, 2), point.goodput)});
+                        sorted_by(span_words(point.result.elapsed_s.p50), point.result.elapsed_s.p50),
+                        sorted_by(span_words(point.result.elapsed_s.p90), point.result.elapsed_s.p90),
+                        sorted_by(count_words(point.result.node_hours.p50), point.result.node_hours.p50),
+                        sorted_by(percent(point.result.goodput, 2), point.result.goodput)});
     }
     return html_table(rows, "The same campaign with another value of " + curve.what + ".");
 }
@@ -165,29 +164,6 @@ std::string render_campaign_html(const CampaignPage& page) {
     sections.push_back({"notes", "What to know", page.notes.empty() ? "" : html_list(page.notes)});
     sections.push_back({"provenance", "Provenance", html_provenance(page.command, page.inputs, page.overrides)});
     return html_page(first_screen(page, source), sections);
-}
-
-std::string render_samples_csv(const campaign::Result& result) {
-    constexpr double kDay = 86'400;
-    std::string out = "sample,finish_days,node_hours,goodput,interruptions";
-    for (std::size_t i = 1; i < campaign::kSpentCount; ++i) {
-        out += std::string(",") + key_of(static_cast<campaign::Spent>(i));
-    }
-    out += "\n";
-    for (std::size_t i = 0; i < result.samples_elapsed_s.size(); ++i) {
-        const bool is_over = std::isfinite(result.samples_elapsed_s[i]);
-        const auto if_over = [&](double value) { return is_over ? json_number(value) : std::string(); };
-        out += std::to_string(i) + "," + if_over(result.samples_elapsed_s[i] / kDay) + "," +
-               if_over(result.samples_node_hours[i]);
-        const auto& shares = result.samples_shares[i];
-        out += "," + json_number(shares[static_cast<std::size_t>(campaign::Spent::kWork)]) + "," +
-               json_number(result.samples_interruptions[i]);
-        for (std::size_t spent = 1; spent < campaign::kSpentCount; ++spent) {
-            out += "," + json_number(shares[spent]);
-        }
-        out += "\n";
-    }
-    return out;
 }
 
 }  // namespace auspex::report

@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include "base/error.hpp"
-#include "base/output_file.hpp"
 #include "base/units.hpp"
 #include "campaign/player.hpp"
 #include "cli/commands/campaign/campaign_curves.hpp"
@@ -104,7 +103,7 @@ void write_page(const Options& options, const CampaignCase& one, const CampaignA
         report::make_report_folder(options.out, "index.html, campaign.json and samples.csv");
     report::write_report_file(folder / "index.html", render_campaign_html(page));
     report::write_report_file(folder / "campaign.json", json);
-    report::write_report_file(folder / "samples.csv", report::render_samples_csv(answer.result));
+    report::write_report_file(folder / "samples.csv", report::render_samples_csv(answer.result, answer.curve));
 }
 
 std::string json_of(const CampaignAnswer& answer) {
@@ -125,7 +124,6 @@ void run_campaign(const Options& options) {
     if (!options.campaign.objective.empty() && options.campaign.optimise.empty()) {
         throw InputError("--objective", "found without --optimise; expected both");
     }
-    require_csv_place(options);
     const std::vector<OptimisedWord> optimised = read_optimised(options);
     const std::optional<double> deadline_s = deadline_of(options.campaign);
     if (!options.campaign.start.empty()) {
@@ -133,9 +131,7 @@ void run_campaign(const Options& options) {
     }
     launch::OutputLocks locks(options.command_line);
     locks.take_folder("--out", options.out);
-    if (!options.csv.empty()) {
-        locks.take_file("--csv " + options.csv, options.csv);
-    }
+    const CsvFile csv(options);
     CampaignCase one = options.campaign.bare ? bare_campaign(options) : predicted_campaign(options);
     CampaignAnswer answer = play(options, one);
     answer.deadline_s = deadline_s;
@@ -157,9 +153,7 @@ void run_campaign(const Options& options) {
     if (!options.out.empty()) {
         write_page(options, one, answer, json_of(answer));
     }
-    if (!options.csv.empty()) {
-        write_file(options.csv, report::render_samples_csv(answer.result));
-    }
+    csv.write_table(report::render_samples_csv(answer.result, answer.curve));
     if (options.json) {
         answer_stream(options) << json_of(answer);
         return;

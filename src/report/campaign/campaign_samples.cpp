@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "base/json.hpp"
+#include "base/number_text.hpp"
 #include "report/campaign/campaign_page.hpp"
 
 namespace auspex::report {
@@ -36,8 +37,10 @@ std::string render_samples_csv(const campaign::Result& result, const std::option
     add_rows(out, curve ? "given,," : "", result);
     if (curve) {
         for (const CampaignPoint& point : curve->points) {
-            const std::string value = json_number(point.value);
-            add_rows(out, curve->what + "=" + value + (curve->is_time ? " s," : ",") + value + ",", point.result);
+            add_rows(out,
+                     curve->what + "=" + six_digits(point.value) + (curve->is_time ? " s," : ",") +
+                         json_number(point.value) + ",",
+                     point.result);
         }
     }
     return out;

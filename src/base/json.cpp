@@ -204,7 +204,7 @@ JsonValue JsonValue::at(std::string_view key) const {
 
 std::optional<JsonValue> JsonValue::find(std::string_view key) const {
     if (!is_object()) {
-        fail("an object");
+        fail("an object, in braces: {\"key\": ...}");
     }
     const auto member = node_of(node_).find(std::string(key));
     if (member == node_of(node_).end()) {
@@ -215,7 +215,7 @@ std::optional<JsonValue> JsonValue::find(std::string_view key) const {
 
 std::vector<std::string> JsonValue::keys() const {
     if (!is_object()) {
-        fail("an object");
+        fail("an object, in braces: {\"key\": ...}");
     }
     std::vector<std::string> out;
     for (const auto& [key, value] : node_of(node_).items()) {
@@ -226,7 +226,7 @@ std::vector<std::string> JsonValue::keys() const {
 
 std::vector<JsonValue> JsonValue::elements() const {
     if (!is_array()) {
-        fail("an array");
+        fail("an array, in brackets: [...]");
     }
     std::vector<JsonValue> out;
     for (const Node& element : node_of(node_)) {

@@ -1,27 +1,43 @@
 #pragma once
-/// @file How far a long run has come, on a terminal.
+/// @file How far a long run has come, on standard error.
 #include <chrono>
+#include <functional>
+#include <iosfwd>
 #include <string>
 
 namespace auspex::launch {
 
-/// Writes one line to standard error, over and over, from two seconds on, ten times a second at most and only where it
-/// changes; nothing where that is no terminal.
+/// Where lines of progress go, and the clock that they go by.
+struct ProgressPlace {
+    std::ostream& out;
+    bool is_terminal = false;
+    std::function<std::chrono::steady_clock::time_point()> now;
+};
+[[nodiscard]] ProgressPlace standard_error();
+
+/// On a terminal one line, written over and over, from two seconds on, ten times a second at most and only where it
+/// changes. Elsewhere (files, pipes of batch systems) a line of its own every thirty seconds at most, the first after
+/// as many, with the time that has passed.
 class ProgressLine {
  public:
     /// `what` stands before the numbers: "sizes timed".
-    explicit ProgressLine(std::string what);
+    explicit ProgressLine(std::string what, ProgressPlace place = standard_error());
     ~ProgressLine();
     ProgressLine(const ProgressLine&) = delete;
     ProgressLine& operator=(const ProgressLine&) = delete;
     void show(std::size_t done, std::size_t all);
 
  private:
+    using Time = std::chrono::steady_clock::time_point;
+    void write_over(std::size_t done, std::size_t all, Time now);
+    void write_line(std::size_t done, std::size_t all, Time now);
+
     std::string what_;
-    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+    ProgressPlace place_;
+    Time begin_;
     bool shown_ = false;
     std::size_t shown_done_ = 0;  ///< of the last line
-    std::chrono::steady_clock::time_point shown_at_;
+    Time shown_at_;               ///< of the last line, or `begin_`
 };
 
 }  // namespace auspex::launch

@@ -123,6 +123,24 @@ def check_plan(page):
     compare(page, "1536 tiles")
 
 
+def check_too_large(page):
+    """With 25 GB a tile the job fits, and jobs of 96 and 192 tiles do not: 100 % is the first that does."""
+    put(page, "machine.tile.hbm_capacity", "25 GB")
+    page.wait_for("document.querySelectorAll('#curve .too-large').length === 2")
+    settled(page)
+    sizes = [tiles for tiles, _ in shown(page)["curve"]]
+    check(sizes[:3] == [96, 192, 384], f"sizes of the curve: {sizes}")
+    marks = page.ask("""[...document.querySelectorAll("#curve circle")].map(mark => [mark.classList.contains("too-large"), Number(mark.getAttribute("cy"))])""")
+    check([hollow for hollow, _ in marks[:3]] == [True, True, False], f"hollow marks: {marks}")
+    whole = page.ask("""Number([...document.querySelectorAll("#curve .tick")].find(tick => tick.textContent === "100 %").getAttribute("y")) - 4""")
+    check(abs(marks[2][1] - whole) < 0.01, f"384 tiles at {marks[2][1]}, 100 % at {whole}")
+    says = page.ask("document.getElementById('curve-says').textContent")
+    check("of 384;" in says and "Hollow points do not fit" in says, says)
+    page.ask("document.getElementById('reset').click()")
+    page.wait_for("!document.querySelectorAll('#curve .too-large').length")
+    settled(page)
+
+
 def check_run(page):
     """The whole run follows its tokens, and the command that plays it is over as soon, within what chance and the step's interval do."""
     def put_tokens(text):
@@ -184,6 +202,7 @@ with Chromium() as page:
     check_access(page, "1,280 pixels")
     check_fault(page)
     check_run(page)
+    check_too_large(page)
     check_plan(page)
     check_other_machine(page)
     page.send("Emulation.setDeviceMetricsOverride", width=480, height=900, deviceScaleFactor=1, mobile=True)

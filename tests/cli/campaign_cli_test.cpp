@@ -118,10 +118,39 @@ TEST_F(CampaignCli, several_campaigns_differ_in_one_number_and_the_page_shows_th
     EXPECT_GT(number(points[2], "goodput"), number(points.back(), "goodput"));
     EXPECT_NE(testing_cli::text_of(page + "/index.html").find("Node hours by interval"), std::string::npos);
     EXPECT_NE(testing_cli::text_of(page + "/campaign.json").find("\"finish_by\""), std::string::npos);
-    EXPECT_TRUE(testing_cli::text_of(page + "/samples.csv").starts_with("sample,finish_days,node_hours,"));
+    EXPECT_TRUE(
+        testing_cli::text_of(page + "/samples.csv").starts_with("setting,value,sample,finish_days,node_hours,"));
     for (const char* wrong : {"interval", "luck=1:2:3", "interval=1h:2min:5", "spares=0:4", "nodes=1:4:3",
                               "walltime=-6h:24h:4", "interval=0s:2h:3"}) {
         EXPECT_EQ(fault_of_refusal("campaign " + kBare + " --vary " + wrong, {"--vary"}), "") << wrong;
+    }
+}
+
+// 40 samples of what was given and of each of two settings; 40 samples' mean finish is that of the setting's point.
+TEST_F(CampaignCli, csv_of_several_settings_has_a_row_for_every_sample_of_each) {
+    const std::string file = folder_ + "settings.csv";
+    const JsonDocument document = json(kBare + " --samples 40 --vary interval=2min:1h:2 --csv '" + file + "'");
+    std::vector<std::vector<std::string>> rows;
+    const std::string text = testing_cli::text_of(file);
+    for (const CsvLine& line : csv_lines(text, "settings")) {
+        rows.push_back(csv_fields(line.text, line.place));
+    }
+    ASSERT_EQ(rows.size(), 1U + 3 * 40);
+    EXPECT_EQ(rows[0][0], "setting");
+    EXPECT_EQ(rows[1][0], "given");
+    EXPECT_EQ(rows[1][1], "");
+    const std::vector<JsonValue> points = document.root().at("curve").at("points").elements();
+    ASSERT_EQ(points.size(), 2U);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        double days = 0;
+        for (std::size_t sample = 0; sample < 40; ++sample) {
+            const std::vector<std::string>& row = rows[1 + 40 * (i + 1) + sample];
+            EXPECT_EQ(row[0], i == 0 ? "interval=123 s" : "interval=3599.8 s");  // whole steps of 8.2 s
+            EXPECT_EQ(std::stod(row[1]), number(points[i], "value"));
+            EXPECT_EQ(row[2], std::to_string(sample));
+            days += std::stod(row[3]);
+        }
+        EXPECT_NEAR(days / 40 * 86'400, number(points[i].at("finish_by"), "mean"), 1e-3);
     }
 }
 

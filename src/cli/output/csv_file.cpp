@@ -41,6 +41,12 @@ void CsvFile::write(const std::function<void(std::ostream&)>& answer, const repo
     write_file(options_.csv, report::tidy_csv(document.root(), grid));
 }
 
+void CsvFile::write_table(const std::string& table) const {
+    if (!options_.csv.empty()) {
+        write_file(options_.csv, table);
+    }
+}
+
 report::TidyGrid grid_of(const models::Inputs& inputs, int tiles) {
     const models::Plan plan = resolve_plan(inputs.plan, inputs.workload, tiles);
     const int all = tiles_of(plan), of_node = inputs.machine.node.tiles;

@@ -1,7 +1,8 @@
 #pragma once
-/// @file --csv: what a command answers as JSON, kept as a tidy table.
+/// @file --csv: what a command answers as JSON, kept as a tidy table, or a table of its own.
 #include <functional>
 #include <ostream>
+#include <string>
 
 #include "cli/flags/options.hpp"
 #include "launch/output_locks.hpp"
@@ -20,6 +21,8 @@ class CsvFile {
     explicit CsvFile(const Options& options);
     /// Of the JSON that `answer` writes, whose parts have the grid that they say, else `grid`.
     void write(const std::function<void(std::ostream&)>& answer, const report::TidyGrid& grid = {}) const;
+    /// A table of the command's own.
+    void write_table(const std::string& table) const;
 
  private:
     const Options& options_;

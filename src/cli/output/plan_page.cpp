@@ -73,6 +73,7 @@ report::PlanPage plan_page_of(const models::Inputs& inputs, const Options& optio
     page.result = found.result;
     page.ranked = found.ranked;
     page.choice = found.choice;
+    page.room = found.room;
     for (const search::RankedPlan& one : found.ranked) {
         page.ranked_lines.push_back(plan_line(one.plan, has_experts));
     }

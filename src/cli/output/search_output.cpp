@@ -89,6 +89,14 @@ void write_what_fits(JsonWriter& json, const char* key, const models::Inputs& in
     json.end_object();
 }
 
+void write_room(JsonWriter& json, const search::MemoryRoom& room) {
+    json.key("memory_room").begin_object().member("free_share", room.free_share).member("tight", room.is_tight());
+    json.member("wanted_share", search::kMemoryRoom);
+    const auto if_there = [&room](double value) { return room.roomier ? std::optional(value) : std::nullopt; };
+    json.member_or_null("roomier", room.roomier ? std::optional(static_cast<int>(*room.roomier)) : std::nullopt);
+    json.member_or_null("roomier_behind_best", if_there(room.behind)).end_object();
+}
+
 void write_shut_out(JsonWriter& json, const models::Inputs& inputs, const search::ShutOutPlans& shut_out) {
     json.key("shut_out_by_memory").begin_object().member("played", shut_out.played);
     json.member("more_possible", shut_out.are_more_possible).key("plans").begin_array();
@@ -127,28 +135,6 @@ void print_what_binds(const search::RankedPlan& best, double capacity_bytes) {
                   << signed_significant(first.elasticity, 2) << " %";
     }
     std::cout << "; " << bytes_text(capacity_bytes - p.memory.peak_bytes) << " of memory are free.\n";
-}
-
-/// Where the best one leaves less memory than predictions of peaks are off by (docs/validation.md): the first that
-/// leaves a tenth.
-void print_roomier(const models::Machine& machine, const std::vector<search::RankedPlan>& best, double capacity_bytes) {
-    constexpr double kTight = 0.05, kRoom = 0.1;
-    const auto leaves = [&](const search::RankedPlan& plan, double share) {
-        return capacity_bytes - plan.prediction.memory.peak_bytes >= share * capacity_bytes;
-    };
-    if (leaves(best.front(), kTight)) {
-        return;
-    }
-    std::cout << "That is less than predicted peaks of published runs are off by (docs/validation.md): ";
-    const auto roomy = std::ranges::find_if(best, [&](const search::RankedPlan& one) { return leaves(one, kRoom); });
-    if (roomy == best.end()) {
-        const double aside_bytes = machine.tile.reserved_bytes + kRoom * capacity_bytes;
-        std::cout << "none of those below leaves a tenth; --set 'machine.tile.reserved=" << bytes_text(aside_bytes)
-                  << "' finds those that do.\n";
-        return;
-    }
-    std::cout << "plan " << roomy - best.begin() + 1 << " of those below leaves a tenth, and is "
-              << percent(roomy->prediction.step_time_s / best.front().prediction.step_time_s - 1, 1) << " slower.\n";
 }
 
 std::string what_fits_text(const models::Inputs& inputs, const search::EvaluatedPlan& from,
@@ -258,6 +244,7 @@ void write_search(JsonWriter& json, const models::Inputs& inputs, const Options&
         write_published_spread(json, *spread);
     }
     write_deciding_constants(json, found.choice);
+    write_room(json, found.room);
     write_given(json, found);
     write_shut_out(json, inputs, found.shut_out);
     json.key("pareto").begin_array();
@@ -288,10 +275,12 @@ void print_search(const models::Inputs& inputs, const Options& options, const Fo
                   : found.is_by_finish() ? "Over first: "
                                          : "The best: ")
               << duration(best.prediction.step_time_s) << " a step, " << percent(best.prediction.mfu) << " MFU, "
-              << bytes_text(best.prediction.memory.peak_bytes) << " of " << bytes_text(result.capacity_bytes) << "\n  "
-              << plan_line(best.plan, has_experts) << "\n";
+              << bytes_text(best.prediction.memory.peak_bytes) << " of " << bytes_text(result.capacity_bytes)
+              << report::tight_clause(found.room) << "\n  " << plan_line(best.plan, has_experts) << "\n";
     print_what_binds(best, result.capacity_bytes);
-    print_roomier(inputs.machine, found.ranked, result.capacity_bytes);
+    if (found.room.is_tight()) {
+        std::cout << report::room_sentence(found.room) << "\n";
+    }
     if (best.prediction.published_spread) {
         std::cout << "Its step: " << duration(best.prediction.step_time_interval_with_spread_s.low) << " to "
                   << duration(best.prediction.step_time_interval_with_spread_s.high) << " (90 %), "

@@ -8,6 +8,7 @@
 #include "report/plans/plan_finish.hpp"
 #include "sim/search/answers/choice.hpp"
 #include "sim/search/answers/given_plan.hpp"
+#include "sim/search/answers/memory_room.hpp"
 #include "sim/search/answers/shut_out.hpp"
 
 namespace auspex::cli {
@@ -16,7 +17,8 @@ struct FoundPlans {
     search::SearchResult result;             ///< with at least one plan
     std::vector<search::RankedPlan> ranked;  ///< its best
     search::ShutOutPlans shut_out;
-    search::Choice choice;                   ///< among `ranked`
+    search::Choice choice;                       ///< among `ranked`
+    search::MemoryRoom room;                     ///< of `ranked`
     std::optional<search::GivenPlan> given;      ///< of --plan
     std::optional<report::PlanFinishes> finish;  ///< with --tokens: of `ranked`, or of the first of them
 

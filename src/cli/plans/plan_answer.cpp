@@ -25,7 +25,7 @@ namespace {
 FoundPlans judge_plans(const models::Inputs& inputs, const Options& options, const search::SpaceRequest& request,
                        search::SearchResult result) {
     constexpr std::size_t kShutOutShown = 3;
-    FoundPlans found{std::move(result), {}, {}, {}, {}, {}};
+    FoundPlans found{std::move(result), {}, {}, {}, {}, {}, {}};
     found.ranked = ranked_plans(inputs, found.result, options.tokens);
     if (plays_runs(options, inputs.machine)) {
         launch::ProgressLine line("layouts played as whole runs");
@@ -35,6 +35,7 @@ FoundPlans judge_plans(const models::Inputs& inputs, const Options& options, con
     }
     found.shut_out = shut_out_by_memory(inputs, request, found.result, kShutOutShown);
     found.choice = judge_choice(found.ranked);
+    found.room = memory_room(inputs.machine, found.ranked, found.result.capacity_bytes);
     if (!options.plan.empty() && !found.result.was_cut) {
         found.given = place_given_plan(inputs, request, found.result, found.ranked.front());
     }

@@ -133,7 +133,7 @@ const draw = (name, parent, attributes, text) => {
     if (text !== undefined) element.textContent = text;
     return element;
 };
-/* Efficiency over tiles, both from the smallest job; sizes stand at equal distances where they double. */
+/* Efficiency over tiles, from the smallest job that fits in memory; sizes stand at equal distances where they double. */
 auspexExplore.showCurve = (found, tiles) => {
     const svg = byId("curve"), points = found.points;
     svg.textContent = "";
@@ -141,7 +141,8 @@ auspexExplore.showCurve = (found, tiles) => {
     const width = svg.clientWidth || 560, right = width - 20;  // a unit is a pixel: text has its size on any window
     svg.setAttribute("viewBox", "0 0 " + width + " " + BOX.height);
     const first = points[0], last = points[points.length - 1], span = Math.log(last.tiles / first.tiles) || 1;
-    const efficiency = point => point.tokens_per_s_per_tile / first.tokens_per_s_per_tile;
+    const whole = points.find(point => point.fits) || first;  // 100 %
+    const efficiency = point => point.tokens_per_s_per_tile / whole.tokens_per_s_per_tile;
     const most = Math.max(1.05, ...points.map(efficiency));
     const x = point => BOX.left + 14 + (right - BOX.left - 40) * Math.log(point.tiles / first.tiles) / span;
     const y = value => BOX.bottom - (BOX.bottom - BOX.top) * value / most;
@@ -152,16 +153,19 @@ auspexExplore.showCurve = (found, tiles) => {
     draw("polyline", svg, {class: "curve v0", points: points.map(point => x(point) + "," + y(efficiency(point))).join(" ")});
     let free = -99;
     for (const point of points) {
-        const mark = draw("circle", svg, {class: "mark v0", cx: x(point), cy: y(efficiency(point)), r: point.tiles === tiles ? 7 : 4});
-        draw("title", mark, {}, point.tiles.toLocaleString("en-US") + " tiles: " + seconds(point.step_time_s) + ", " + percent(point.mfu) + " MFU");
+        const mark = draw("circle", svg, {class: point.fits ? "mark v0" : "mark too-large", cx: x(point), cy: y(efficiency(point)), r: point.tiles === tiles ? 7 : 4});
+        draw("title", mark, {}, point.tiles.toLocaleString("en-US") + " tiles: " + seconds(point.step_time_s) + ", " + percent(point.mfu) + " MFU" +
+            (point.fits ? "" : "; does not fit in memory"));
         if (x(point) - free > 62) {
             draw("text", svg, {class: "tick", x: x(point), y: BOX.bottom + 20, "text-anchor": "middle"}, point.tiles.toLocaleString("en-US"));
             free = x(point);
         }
     }
     draw("text", svg, {class: "name", x: (BOX.left + right) / 2, y: BOX.bottom + 42, "text-anchor": "middle"}, "tiles");
+    const tooLarge = points.filter(point => !point.fits).length;
     byId("curve-says").textContent = "On " + last.tiles.toLocaleString("en-US") + " tiles " + percent(efficiency(last)) + " of " +
-        first.tiles.toLocaleString("en-US") + "; the large point is this job.";
+        whole.tiles.toLocaleString("en-US") + "; the large point is this job." +
+        (!tooLarge ? "" : tooLarge === points.length ? " None of them fits in memory." : " Hollow points do not fit in memory.");
     svg.dataset.points = JSON.stringify(points.map(point => [point.tiles, point.step_time_s]));
 };
 auspexExplore.noCurve = why => {

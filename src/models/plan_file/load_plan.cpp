@@ -84,9 +84,11 @@ void read_stages(const JsonValue& root, Plan& plan) {
         return;
     }
     if (!value->is_array()) {
-        plan.stages = kNamedDeals.at(
-            value->as_one_of({to_string(kNamedDeals[0]), to_string(kNamedDeals[1]), to_string(kNamedDeals[2]),
-                              to_string(kNamedDeals[3]), to_string(kNamedDeals[4])}));
+        plan.stages =
+            kNamedDeals.at(word_of(*value,
+                                   {to_string(kNamedDeals[0]), to_string(kNamedDeals[1]), to_string(kNamedDeals[2]),
+                                    to_string(kNamedDeals[3]), to_string(kNamedDeals[4])},
+                                   "the layers of each stage, such as [3, 4, 4, 3]"));
         return;
     }
     plan.stages = StageDeal::kList;
@@ -213,10 +215,12 @@ void read_rank_order(const JsonValue& root, Plan& plan) {
     if (!value) {
         return;
     }
-    const std::vector<JsonValue> elements = value->elements();
-    if (elements.size() != plan.rank_order.size()) {
-        value->fail("the four axes dp, pp, ep, tp in some order, slowest first, tp last");
+    if (!value->is_array() || value->elements().size() != plan.rank_order.size()) {
+        value->fail(
+            "the four axes dp, pp, ep, tp in some order, slowest first, tp last, such as [\"pp\", \"dp\", \"ep\", "
+            "\"tp\"]");
     }
+    const std::vector<JsonValue> elements = value->elements();
     constexpr Axis kAxes[] = {Axis::kDp, Axis::kPp, Axis::kEp, Axis::kTp};
     std::set<Axis> seen;
     for (std::size_t i = 0; i < elements.size(); ++i) {

@@ -39,6 +39,9 @@ void read_auto_order(const JsonValue& root, Plan& plan) {
     if (plan.schedule != ScheduleKind::kZbAuto) {
         given->fail("no such key unless \"schedule\" is \"zb-auto\"");
     }
+    if (!given->is_object()) {
+        given->fail("lengths of passes, such as {\"F\": 1, \"B\": 1, \"W\": 1}, or {} for those by the model's FLOP");
+    }
     given->allow_only({"F", "B", "W", "send", "in_flight", "kept_for_weights"});
     AutoOrder& order = plan.auto_order;
     read_lengths(*given, order);

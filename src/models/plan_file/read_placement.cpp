@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/json.hpp"
+#include "models/flag_words.hpp"
 
 namespace auspex::models {
 namespace {
@@ -33,12 +34,10 @@ void read_word_or_list(const JsonValue& root, Plan& plan) {
         return;
     }
     if (!value->is_array()) {
-        if (!value->is_string()) {
-            value->fail("\"contiguous\", \"scattered\", \"random\", \"scheduled\" or a list of node numbers");
-        }
-        plan.placement =
-            kNamedPlacements[value->as_one_of({to_string(kNamedPlacements[0]), to_string(kNamedPlacements[1]),
-                                               to_string(kNamedPlacements[2]), to_string(kNamedPlacements[3])})];
+        plan.placement = kNamedPlacements[word_of(*value,
+                                                  {to_string(kNamedPlacements[0]), to_string(kNamedPlacements[1]),
+                                                   to_string(kNamedPlacements[2]), to_string(kNamedPlacements[3])},
+                                                  "a list of node numbers, such as [0, 1, 2]")];
         return;
     }
     plan.placement = PlacementKind::kList;

@@ -1,17 +1,20 @@
 /// @file Words of a list, and those that exclude one another.
 #include "models/recompute/recompute.hpp"
 
+#include <algorithm>
+
 #include "base/json.hpp"
+#include "models/flag_words.hpp"
 
 namespace auspex::models {
 
 Recompute read_recompute(const JsonValue& list) {
     constexpr auto& kWords = kRecomputeWords;
     Recompute found;
-    for (const JsonValue& element : list.elements()) {
-        const std::size_t word =
-            element.as_one_of({kWords[0].word, kWords[1].word, kWords[2].word, kWords[3].word, kWords[4].word,
-                               kWords[5].word, kWords[6].word, kWords[7].word, kWords[8].word});
+    std::array<std::string_view, kWords.size()> words;
+    std::ranges::transform(kWords, words.begin(), &RecomputeWord::word);
+    for (const JsonValue& element : elements_of(list, words)) {
+        const std::size_t word = element.as_one_of(words);
         bool& flag = found.*kWords[word].part;
         if (flag) {
             element.fail("each word once");

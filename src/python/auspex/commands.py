@@ -474,6 +474,7 @@ def startup(
     queue_wait: Count | None = None,
     without: Sequence[str] | str | None = None,
     vary: str | None = None,
+    csv: Path_ | None = None,
 ) -> Startup:
     """From a job's submission to its first step, phase by phase. `queue_wait` is a text, "12h", or seconds."""
     given = dict(locals())

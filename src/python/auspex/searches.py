@@ -80,6 +80,17 @@ class DecidingConstant:
 
 
 @dataclass(frozen=True, kw_only=True)
+class MemoryRoom:
+    """What the best plan leaves of a tile's memory, and the first plan that leaves enough."""
+
+    free_share: float
+    tight: bool
+    wanted_share: float
+    roomier: int | None
+    roomier_behind_best: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class PlanPoint:
     """A plan that no other beats in both step and memory."""
 
@@ -122,6 +133,7 @@ class PlanSearch(Result, Asked):
     best: list[RankedPlan]
     published_spread: PublishedSpread | None = None
     deciding_constants: list[DecidingConstant]
+    memory_room: MemoryRoom
     shut_out_by_memory: dict[str, Any]
     pareto: list[PlanPoint]
     notes: list[str]

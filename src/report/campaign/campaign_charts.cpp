@@ -56,6 +56,72 @@ Bins bins_of(const std::vector<double>& lengths_d) {
     return bins;
 }
 
+/// A stretch of a campaign as it is drawn.
+struct Span {
+    campaign::Period period;
+    campaign::Nanoseconds longest = 0;  ///< of its parts, which names it
+    bool is_mixed = false;
+};
+
+/// Stretches of which each can be seen, where a pixel is so long: checkpoints that are shorter count to the steps
+/// around them, and parts of a recovery that all are shorter are one stretch, named by the longest of them.
+std::vector<Span> visible_spans(const std::vector<campaign::Period>& periods, double pixel) {
+    std::vector<Span> spans;
+    for (campaign::Period period : periods) {
+        const campaign::Nanoseconds length = period.end - period.begin;
+        const bool is_short = static_cast<double>(length) < pixel;
+        if (is_short && period.spent == campaign::Spent::kCheckpoint) {
+            period.spent = campaign::Spent::kWork;
+        }
+        const bool is_work = period.spent == campaign::Spent::kWork;
+        const bool follows = !spans.empty() && spans.back().period.end == period.begin;
+        const bool is_same = follows && !spans.back().is_mixed && spans.back().period.spent == period.spent;
+        const bool is_part = follows && is_short && !is_work && spans.back().period.spent != campaign::Spent::kWork &&
+                             static_cast<double>(spans.back().longest) < pixel;
+        if (!is_same && !is_part) {
+            spans.push_back({period, length});
+            continue;
+        }
+        Span& last = spans.back();
+        last.period.end = period.end;
+        last.is_mixed = !is_same;
+        if (is_same) {
+            last.longest += length;
+        } else if (length > last.longest) {
+            last.longest = length;
+            last.period.spent = period.spent;
+        }
+    }
+    return spans;
+}
+
+std::string words_of_span(const Span& span) {
+    return std::string(words_of(span.period.spent)) + (span.is_mixed ? " and other parts of a recovery, " : ", ") +
+           format_quantity(campaign::to_seconds(span.period.end - span.period.begin), Dimension::kSeconds) +
+           " from day " + significant(campaign::to_seconds(span.period.begin) / kDay, 4) + " on";
+}
+
+/// Squares with names, in rows below `y`; returns where they end.
+double draw_legend(Svg& svg, const PlotFrame& frame, double y, const std::array<bool, campaign::kSpentCount>& seen) {
+    constexpr double kRow = 20, kSquare = 12;
+    double x = frame.left;
+    for (std::size_t kind = 0; kind < seen.size(); ++kind) {
+        if (!seen[kind]) {
+            continue;
+        }
+        const std::string name = words_of(static_cast<campaign::Spent>(kind));
+        const double needs = kSquare + 24 + text_width(name.size());
+        if (x > frame.left && x + needs > frame.right) {
+            x = frame.left;
+            y += kRow;
+        }
+        svg.rect({x, y - kSquare + 1}, kSquare, kSquare, "segment l" + std::to_string(color_of(kind)), "");
+        svg.text({x + kSquare + 5, y}, name, "tick");
+        x += needs;
+    }
+    return y;
+}
+
 }  // namespace
 
 std::string finish_chart(const CampaignPage& page, double width) {
@@ -113,26 +179,24 @@ std::string badput_chart(const CampaignPage& page, double width) {
 }
 
 std::string course_chart(const CampaignPage& page, double width) {
-    constexpr double kTop = 60, kHeight = 46, kMark = 14, kLegendRow = 20, kSquare = 12;
+    constexpr double kTop = 60, kHeight = 46, kMark = 14, kThinnest = 1;
     const double left = 12, right = width - 12, length_s = campaign::to_seconds(page.course.elapsed);
     const SvgScale x{0, length_s / kDay, left, right};
     Svg svg(width, 0, "One campaign", "what its time went to, from left to right, with failures as marks");
     const auto at = [&](campaign::Nanoseconds time) { return x(campaign::to_seconds(time) / kDay); };
+    const std::vector<Span> spans =
+        visible_spans(page.course.periods, static_cast<double>(page.course.elapsed) / (right - left));
     std::array<bool, campaign::kSpentCount> seen{};
-    for (const campaign::Period& period : page.course.periods) {
-        const auto kind = static_cast<std::size_t>(period.spent);
-        seen[kind] = true;
-        const bool is_work = period.spent == campaign::Spent::kWork;
-        // What is thinner than a quarter of a unit is drawn only where it is no checkpoint: these are many, and alike.
-        if (at(period.end) - at(period.begin) < 0.25 && period.spent == campaign::Spent::kCheckpoint) {
-            continue;
+    for (const bool draws_work : {true, false}) {  // what is widened stands on the steps, not below them
+        for (const Span& span : spans) {
+            const auto kind = static_cast<std::size_t>(span.period.spent);
+            if ((span.period.spent == campaign::Spent::kWork) == draws_work) {
+                const double begin = at(span.period.begin);
+                svg.rect({begin, kTop}, std::max(at(span.period.end) - begin, kThinnest), kHeight,
+                         "l" + std::to_string(color_of(kind)), words_of_span(span));
+                seen[kind] = true;
+            }
         }
-        const double end = std::max(at(period.end), at(period.begin) + (is_work ? 0 : 0.6));
-        svg.rect({at(period.begin), kTop}, end - at(period.begin), kHeight,
-                 "segment l" + std::to_string(color_of(kind)),
-                 std::string(words_of(period.spent)) + ", " +
-                     format_quantity(campaign::to_seconds(period.end - period.begin), Dimension::kSeconds) +
-                     " from day " + significant(campaign::to_seconds(period.begin) / kDay, 4) + " on");
     }
     for (const campaign::Strike& strike : page.course.strikes) {
         svg.marker({at(strike.at), kTop - kMark}, 1, "mark v1",
@@ -143,23 +207,7 @@ std::string course_chart(const CampaignPage& page, double width) {
     std::vector<double> ticks = round_ticks(0, length_s / kDay, 8);
     keep_inside(ticks, 0, length_s / kDay);
     draw_bottom_axis(svg, frame, x, ticks, texts_of(ticks, ""), "days");
-    double legend_x = left, legend_y = frame.bottom + kBelowAxis;
-    for (std::size_t kind = 0; kind < seen.size(); ++kind) {
-        if (!seen[kind]) {
-            continue;
-        }
-        const std::string name = words_of(static_cast<campaign::Spent>(kind));
-        const double needs = kSquare + 24 + text_width(name.size());
-        if (legend_x > left && legend_x + needs > right) {
-            legend_x = left;
-            legend_y += kLegendRow;
-        }
-        svg.rect({legend_x, legend_y - kSquare + 1}, kSquare, kSquare, "segment l" + std::to_string(color_of(kind)),
-                 "");
-        svg.text({legend_x + kSquare + 5, legend_y}, name, "tick");
-        legend_x += needs;
-    }
-    svg.set_height(legend_y + 14);
+    svg.set_height(draw_legend(svg, frame, frame.bottom + kBelowAxis, seen) + 14);
     return std::move(svg).finish();
 }
 
@@ -200,7 +248,8 @@ std::string interval_chart(const CampaignPage& page, double width) {
 std::string campaign_curve_chart(const CampaignCurve& curve, double width) {
     std::vector<double> hours;
     for (const CampaignPoint& point : curve.points) {
-        for (const double value : {point.node_hours.p10, point.node_hours.p50, point.node_hours.p90}) {
+        for (const double value :
+             {point.result.node_hours.p10, point.result.node_hours.p50, point.result.node_hours.p90}) {
             if (std::isfinite(value)) {
                 hours.push_back(value);
             }
@@ -211,8 +260,7 @@ std::string campaign_curve_chart(const CampaignCurve& curve, double width) {
     }
     const auto [least, most] = std::ranges::minmax(hours);
     const bool is_log = curve.what == "interval" || curve.what == "nodes";
-    const bool is_time = curve.what == "interval" || curve.what == "walltime";
-    const double unit = is_time ? 3600 : 1, first = curve.points.front().value / unit;
+    const double unit = curve.is_time ? 3600 : 1, first = curve.points.front().value / unit;
     const PlotFrame frame = plot_frame(width, {.left = 100, .names = 0, .top = 24, .height = 280, .phone_left = 86});
     const std::vector<double> ticks_y = round_ticks(least, std::max(most, least * (1 + 1e-6)), 5);
     const SvgScale x{first, std::max(curve.points.back().value / unit, first * 1.01 + 1e-9), frame.left, frame.right,
@@ -225,12 +273,12 @@ std::string campaign_curve_chart(const CampaignCurve& curve, double width) {
     std::vector<double> ticks = is_log ? decade_ticks(x.low, x.high) : round_ticks(x.low, x.high, 7);
     keep_inside(ticks, x.low, x.high);
     std::ranges::transform(ticks, std::back_inserter(texts), tick_count);
-    draw_bottom_axis(svg, frame, x, ticks, texts, is_time ? curve.what + ", hours" : curve.what);
+    draw_bottom_axis(svg, frame, x, ticks, texts, curve.is_time ? curve.what + ", hours" : curve.what);
     const auto draw = [&](double campaign::Quantiles::*which, const std::string& css) {
         std::vector<SvgPoint> line;
         for (const CampaignPoint& point : curve.points) {
-            if (std::isfinite(point.node_hours.*which)) {
-                line.push_back({x(point.value / unit), y(point.node_hours.*which)});
+            if (std::isfinite(point.result.node_hours.*which)) {
+                line.push_back({x(point.value / unit), y(point.result.node_hours.*which)});
             }
         }
         svg.polyline(line, css);
@@ -239,10 +287,10 @@ std::string campaign_curve_chart(const CampaignCurve& curve, double width) {
     draw(&campaign::Quantiles::p90, "curve v2");
     draw(&campaign::Quantiles::p50, "curve v0");
     for (const CampaignPoint& point : curve.points) {
-        if (std::isfinite(point.node_hours.p50)) {
-            svg.marker({x(point.value / unit), y(point.node_hours.p50)}, 0, "mark v0",
-                       point.text + ": " + thousands(point.node_hours.p50) + " node hours, over after " +
-                           days(point.elapsed_s.p50));
+        if (std::isfinite(point.result.node_hours.p50)) {
+            svg.marker({x(point.value / unit), y(point.result.node_hours.p50)}, 0, "mark v0",
+                       point.text + ": " + thousands(point.result.node_hours.p50) + " node hours, over after " +
+                           days(point.result.elapsed_s.p50));
         }
     }
     return std::move(svg).finish();

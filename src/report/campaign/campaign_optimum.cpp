@@ -77,6 +77,19 @@ std::string optimum_sentence(const CampaignOptimum& optimum) {
            change_words(hours, count_words(std::abs(hours.value())));
 }
 
+std::string edge_sentence(const CampaignOptimum& optimum) {
+    std::string out = "The best has ";
+    for (const SearchEdge& edge : optimum.at_edge) {
+        const bool is_first = &edge == &optimum.at_edge.front();
+        const bool is_time = edge.what == "walltime";
+        out += std::string(is_first ? "the " : " and the ") +
+               (is_time ? (edge.is_upper ? "longest" : "shortest") : (edge.is_upper ? "most" : "fewest")) + " " +
+               (is_time ? "blocks" : edge.what) + " (" +
+               (is_time ? format_quantity(edge.value, Dimension::kSeconds) : thousands(edge.value)) + ")";
+    }
+    return out + " that were searched: a better one may lie beyond";
+}
+
 std::string optimum_chart(const CampaignOptimum& optimum, double width) {
     std::vector<const OptimumPoint*> points;
     for (const OptimumPoint& point : optimum.points) {
@@ -123,6 +136,7 @@ std::string optimum_section(const CampaignOptimum& optimum, const std::string& s
         return html_paragraph(optimum_sentence(optimum) + ".");
     }
     return html_paragraph(optimum_sentence(optimum) + ".") +
+           (optimum.at_edge.empty() ? "" : html_paragraph(edge_sentence(optimum) + ".", "bad")) +
            html_figure(picture_of([&](double width) { return optimum_chart(optimum, width); }),
                        {"What a finish costs",
                         "A mark is a setting with the interval that is best for it; the line is the front, on which no "

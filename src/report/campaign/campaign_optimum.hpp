@@ -23,6 +23,13 @@ struct OptimumPoint {
     bool is_on_front = false;  ///< no other is over before with no more node-hours
 };
 
+/// The best value of a word is the least or the most that was searched: the true best may lie beyond.
+struct SearchEdge {
+    std::string what;  ///< "nodes", "spares", "walltime"
+    double value = 0;  ///< seconds, or a count
+    bool is_upper = false;
+};
+
 struct CampaignOptimum {
     std::string objective;  ///< "finish-by", "node-hours"
     std::vector<std::string> varied;
@@ -33,6 +40,7 @@ struct CampaignOptimum {
     std::vector<OptimumPoint> points;    ///< of the last round, the soonest over first
     std::size_t best = 0;                ///< of `points`
     OptimumPoint given;                  ///< as it was given, with its own interval
+    std::vector<SearchEdge> at_edge;     ///< of the best
     std::optional<campaign::Gain> gain;  ///< of the best over the given one; none where either does not end
 };
 
@@ -41,6 +49,8 @@ struct CampaignOptimum {
 /// What is found, in a sentence: "256 nodes, 4 spares, blocks of 12 h: over after 5.1 d, 9 h sooner than as given,
 /// ...".
 [[nodiscard]] std::string optimum_sentence(const CampaignOptimum& optimum);
+/// "The best has the most nodes (512) that were searched: ...". Requires an edge.
+[[nodiscard]] std::string edge_sentence(const CampaignOptimum& optimum);
 /// Chart and table of the page.
 [[nodiscard]] std::string optimum_section(const CampaignOptimum& optimum, const std::string& source);
 

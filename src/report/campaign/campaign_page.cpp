@@ -5,7 +5,6 @@
 #include <cmath>
 #include <utility>
 
-#include "base/json.hpp"
 #include "base/units.hpp"
 #include "campaign/player.hpp"
 #include "report/parts/page.hpp"
@@ -44,10 +43,10 @@ std::string curve_table(const CampaignCurve& curve) {
         {{curve.what}, {"over after (median)", "n"}, {"90 %", "n"}, {"node hours (median)", "n"}, {"goodput", "n"}}};
     for (const CampaignPoint& point : curve.points) {
         rows.push_back({sorted_by(point.text, point.value),
-                        sorted_by(span_words(point.elapsed_s.p50), point.elapsed_s.p50),
-                        sorted_by(span_words(point.elapsed_s.p90), point.elapsed_s.p90),
-                        sorted_by(count_words(point.node_hours.p50), point.node_hours.p50),
-                        sorted_by(percent(point.goodput, 2), point.goodput)});
+                        sorted_by(span_words(point.result.elapsed_s.p50), point.result.elapsed_s.p50),
+                        sorted_by(span_words(point.result.elapsed_s.p90), point.result.elapsed_s.p90),
+                        sorted_by(count_words(point.result.node_hours.p50), point.result.node_hours.p50),
+                        sorted_by(percent(point.result.goodput, 2), point.result.goodput)});
     }
     return html_table(rows, "The same campaign with another value of " + curve.what + ".");
 }
@@ -83,6 +82,14 @@ std::string forms_section(const CampaignPage& page) {
     return out + (forms.agrees || !has_both
                       ? ""
                       : html_paragraph("A " + whole_run_words(whole_run, forms.played_elapsed_s) + "."));
+}
+
+std::string course_caption(const CampaignPage& page) {
+    return "Sample " + thousands(static_cast<double>(page.course_sample + 1)) + " of " +
+           thousands(page.result.samples) + ", whose length is the median: " + span_words(page.result.elapsed_s.p50) +
+           ". Time runs to the right; a mark above is a failure. What is shorter than a pixel is a pixel wide, "
+           "parts of a recovery as one, in the colour of the longest; checkpoints shorter than that are in the "
+           "steps.";
 }
 
 FirstScreen first_screen(const CampaignPage& page, const std::string& source) {
@@ -125,7 +132,7 @@ std::string campaign_headline(const CampaignPage& page) {
 
 std::string render_campaign_html(const CampaignPage& page) {
     const std::string source = source_line("auspex campaign", page.inputs);
-    const auto figure = [&](auto&& chart, const char* title, const char* how) {
+    const auto figure = [&](auto&& chart, const char* title, const std::string& how) {
         const Picture picture = picture_of(chart);
         return picture.wide.empty() ? std::string() : html_figure(picture, {title, how, source});
     };
@@ -137,7 +144,7 @@ std::string render_campaign_html(const CampaignPage& page) {
         {"worth", "What features are worth", worth_table(page)},
         {"course", "One campaign",
          figure([&](double width) { return course_chart(page, width); }, "One of the campaigns, of median length",
-                "Time runs to the right; a mark above is a failure. Checkpoints too short to be seen are left out.")}};
+                course_caption(page))}};
     if (page.best && !page.best->curve.empty()) {
         sections.push_back({"interval", "Intervals between checkpoints",
                             figure([&](double width) { return interval_chart(page, width); },
@@ -157,29 +164,6 @@ std::string render_campaign_html(const CampaignPage& page) {
     sections.push_back({"notes", "What to know", page.notes.empty() ? "" : html_list(page.notes)});
     sections.push_back({"provenance", "Provenance", html_provenance(page.command, page.inputs, page.overrides)});
     return html_page(first_screen(page, source), sections);
-}
-
-std::string render_samples_csv(const campaign::Result& result) {
-    constexpr double kDay = 86'400;
-    std::string out = "sample,finish_days,node_hours,goodput,interruptions";
-    for (std::size_t i = 1; i < campaign::kSpentCount; ++i) {
-        out += std::string(",") + key_of(static_cast<campaign::Spent>(i));
-    }
-    out += "\n";
-    for (std::size_t i = 0; i < result.samples_elapsed_s.size(); ++i) {
-        const bool is_over = std::isfinite(result.samples_elapsed_s[i]);
-        const auto if_over = [&](double value) { return is_over ? json_number(value) : std::string(); };
-        out += std::to_string(i) + "," + if_over(result.samples_elapsed_s[i] / kDay) + "," +
-               if_over(result.samples_node_hours[i]);
-        const auto& shares = result.samples_shares[i];
-        out += "," + json_number(shares[static_cast<std::size_t>(campaign::Spent::kWork)]) + "," +
-               json_number(result.samples_interruptions[i]);
-        for (std::size_t spent = 1; spent < campaign::kSpentCount; ++spent) {
-            out += "," + json_number(shares[spent]);
-        }
-        out += "\n";
-    }
-    return out;
 }
 
 }  // namespace auspex::report

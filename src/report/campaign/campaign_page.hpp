@@ -1,5 +1,6 @@
 #pragma once
 /// @file The page of a campaign: when runs are over, where their time went, one of them, intervals and spare nodes.
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,12 +18,12 @@ namespace auspex::report {
 struct CampaignPoint {
     double value = 0;  ///< seconds, or a count
     std::string text;  ///< the same as people read it
-    campaign::Quantiles elapsed_s, node_hours;
-    double goodput = 0;
+    campaign::Result result;
 };
 /// Several of them, smallest value first.
 struct CampaignCurve {
-    std::string what;  ///< "interval", "spares", "walltime", "nodes"
+    std::string what;      ///< "interval", "spares", "walltime", "nodes"
+    bool is_time = false;  ///< values are seconds
     std::vector<CampaignPoint> points;
 };
 
@@ -41,7 +42,8 @@ struct CampaignPage {
     campaign::Result result;
     std::optional<campaign::BestInterval> best;
     std::optional<campaign::Agreement> closed_forms;
-    campaign::Outcome course;                ///< the sample of median length, with its periods and strikes
+    std::uint64_t course_sample = 0;         ///< that of median length, counted from 0
+    campaign::Outcome course;                ///< how it went, with its periods and strikes
     std::vector<CampaignCurve> curves;       ///< may be empty
     std::vector<FeatureWorth> worth;         ///< may be empty
     std::optional<CampaignOptimum> optimum;  ///< of --optimise
@@ -63,7 +65,8 @@ struct CampaignPage {
 
 [[nodiscard]] std::string render_campaign_html(const CampaignPage& page);
 /// A row a sample: sample, finish_days, node_hours (both empty where it was given up), goodput and interruptions, then
-/// each badput by its key, shares of the sample's own time.
-[[nodiscard]] std::string render_samples_csv(const campaign::Result& result);
+/// each badput by its key, shares of the sample's own time. With a curve two columns before these: setting ("given",
+/// "interval=1800 s") and value (that of the point, empty for what was given), and rows of all its points.
+[[nodiscard]] std::string render_samples_csv(const campaign::Result& result, const std::optional<CampaignCurve>& curve);
 
 }  // namespace auspex::report

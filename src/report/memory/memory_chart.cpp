@@ -59,6 +59,11 @@ void draw_area(Svg& svg, const std::vector<std::vector<double>>& bytes, std::siz
     svg.polygon(upper, "segment l" + std::to_string(label));
 }
 
+/// False of fragments of an allocator that is played: they are known of the peak alone.
+bool is_drawn(const std::vector<std::vector<double>>& bytes, std::size_t label) {
+    return std::ranges::any_of(bytes, [label](const std::vector<double>& column) { return column[label] > 0; });
+}
+
 /// GB of each label and of all, where the pointer is.
 Readout readout_of(const predict::MemoryCourse& course, const schedule::StageMemory& memory,
                    const std::vector<std::vector<double>>& bytes, const PlotFrame& frame, const SvgScale& columns) {
@@ -66,7 +71,7 @@ Readout readout_of(const predict::MemoryCourse& course, const schedule::StageMem
     readout.series.push_back({"all", {}, {}});
     std::vector<std::size_t> labels;
     for (std::size_t label = memory.by_label.size(); label-- > 0;) {
-        if (memory.peak_by_label[label].second > 0) {
+        if (memory.peak_by_label[label].second > 0 && is_drawn(bytes, label)) {
             labels.push_back(label);
             readout.series.push_back({memory.by_label[label].first, {}, {}});
         }
@@ -102,18 +107,23 @@ std::string memory_course_chart(const predict::MemoryCourse& course, int stage, 
     const SvgScale y{0, (shows_limit ? std::max(capacity_gb, peak_gb) : peak_gb) * kHeadroom, frame.bottom, frame.top};
     const SvgScale columns{0, static_cast<double>(kColumns), frame.left, frame.right};
     Svg svg(width, 0, "Memory of stage " + std::to_string(stage) + " over the step",
-            "Live bytes by label over time; the table beside it has the numbers at the peak");
+            "Allocated bytes by label over time; the table beside it has the numbers at the peak");
     draw_gigabytes(svg, frame, y);
     std::vector<double> below(kColumns, 0);
     std::vector<SvgLabel> labels;
     for (std::size_t label = 0; label < memory.by_label.size(); ++label) {
-        if (memory.peak_by_label[label].second > 0) {
+        if (memory.peak_by_label[label].second > 0 && is_drawn(bytes, label)) {
             const double before_gb = below.back();
             draw_area(svg, bytes, label, columns, y, below);
             const double middle = y((before_gb + below.back()) / 2);
             labels.insert(labels.begin(), {middle, memory.by_label[label].first, "label", middle,
                                            static_cast<int>(label), below.back() > before_gb});
         }
+    }
+    if (memory.reserved_bytes > 0) {
+        svg.line({frame.left, y(peak_gb)}, {frame.right, y(peak_gb)}, "ideal");
+        labels.insert(labels.begin(),
+                      {y(peak_gb), "reserved, with runtime: " + significant(peak_gb) + " GB", "label", y(peak_gb)});
     }
     draw_seconds(svg, frame, {0, course.step_time_s, frame.left, frame.right});
     const std::string limit = "a tile has " + significant(capacity_gb) + " GB";

@@ -47,6 +47,15 @@ std::vector<Card> cards_of(const MemoryPage& page) {
     return cards;
 }
 
+/// What areas do not have; nothing where no allocator is played.
+std::string reserve_words(const predict::MemoryReport& memory) {
+    return memory.reserved_bytes > 0
+               ? " Grey dashes: what the allocator reserves for it, with the runtime's own: it decides whether "
+                 "the plan fits. What of that is not allocated at the peak is fragments of the bars and the table "
+                 "below."
+               : "";
+}
+
 std::string other_stages(const MemoryPage& page) {
     std::string others;
     for (std::size_t stage = 0; stage < std::min(page.course.stages.size(), kMostCharts); ++stage) {
@@ -97,8 +106,8 @@ std::string stages_section(const MemoryPage& page) {
     const std::string out = html_figure(
         picture_of([&](double width) { return memory_chart(course.memory, width); }),
         {"Memory of each pipeline stage",
-         "A bar is what one tile of that stage holds when it holds most (GB above the bar). Red dashes: what "
-         "a tile has.",
+         "A bar is what one tile of that stage holds when it holds most (GB above the bar). runtime is what driver and "
+         "libraries hold, fragments what the allocator holds beside the tensors. Red dashes: what a tile has.",
          source_of(page)});
     TableRows peaks{{{"stage"}, main_column(number("GB")), {"when"}}};
     for (const schedule::StageMemory& stage : course.memory.by_stage) {
@@ -128,9 +137,11 @@ std::string render_memory_html(const MemoryPage& page) {
     first.headline = memory_headline(page);
     first.cards = cards_of(page);
     first.figure = course_figure(page, page.course.memory.heaviest_stage, kColumnPicture,
-                                 "The height of an area is what one tile of the fullest stage holds of that label: at "
-                                 "every point of time the most of the pass that runs then. Red: what a tile has; the "
-                                 "axis ends below it where that is more than twice the peak.");
+                                 "The height of an area is what is allocated in one tile of the fullest stage of that "
+                                 "label: at every point of time the most of the pass that runs then." +
+                                     reserve_words(page.course.memory) +
+                                     " Red: what a tile has; the axis ends below it where that is more than twice the "
+                                     "peak.");
     return html_page(first, {{"stages", "Stage by stage", stages_section(page)},
                              {"others", "Over the step, other stages", other_stages(page)},
                              {"provenance", "Provenance", html_provenance(page.command, page.inputs, page.overrides)}});

@@ -69,6 +69,9 @@ FirstScreen first_screen(const PlanPage& page) {
          "best, and do not fit.",
          source_of(page)});
     first.remarks = html_paragraph(answer_sentence(page));
+    if (page.room.is_tight()) {
+        first.remarks += html_paragraph(room_sentence(page.room), "bad");
+    }
     if (page.result.was_cut) {
         first.remarks +=
             html_paragraph("The search was ended early: these are the best so far; no plan takes less than " +
@@ -207,6 +210,22 @@ std::string answer_sentence(const PlanPage& page) {
                                    " of the next " + std::to_string(others) + ".");
 }
 
+std::string tight_clause(const search::MemoryRoom& room) {
+    return room.is_tight() ? "; only " + percent(room.free_share) + " of the memory stays free: it may not fit" : "";
+}
+
+std::string room_sentence(const search::MemoryRoom& room) {
+    std::string out = "The best leaves " + percent(room.free_share) +
+                      " of the memory, and predicted peaks of published runs are off by about a tenth in the mean "
+                      "(docs/validation.md). ";
+    if (!room.roomier) {
+        return out + "None of the plans ranked leaves a tenth; --set 'machine.tile.reserved=" +
+               format_quantity(room.reserved_bytes, Dimension::kBytes) + "' finds those that do.";
+    }
+    return out + "Plan " + std::to_string(*room.roomier + 1) + " of those ranked leaves a tenth, with a step that is " +
+           percent(std::abs(room.behind)) + (room.behind < 0 ? " shorter." : " longer.");
+}
+
 std::string given_sentence(const search::GivenPlan& given, std::uint64_t space) {
     if (!given.why_not.empty()) {
         return "The plan of --plan is none of these: " + given.why_not + ".";
@@ -239,7 +258,7 @@ std::string plan_headline(const PlanPage& page) {
     const predict::Prediction& p = page.ranked.front().prediction;
     std::string out = (is_by_finish(page) ? "Layout whose run is over first, of " : "Fastest layout of ") +
                       page.subject + ": " + page.best_line.substr(0, page.best_line.find(" | ")) + ", " +
-                      duration(p.step_time_s) + " a step, " + percent(p.mfu) + " MFU";
+                      duration(p.step_time_s) + " a step, " + percent(p.mfu) + " MFU" + tight_clause(page.room);
     if (page.given && page.given->why_not.empty()) {
         const double ratio = page.given->ranked.lead.ratio;
         return out + (ratio > 1 ? "; the plan of --plan is " + percent(ratio - 1, 0) + " behind"

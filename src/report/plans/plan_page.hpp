@@ -9,6 +9,7 @@
 #include "report/plans/plan_finish.hpp"
 #include "sim/search/answers/choice.hpp"
 #include "sim/search/answers/given_plan.hpp"
+#include "sim/search/answers/memory_room.hpp"
 #include "sim/search/answers/plan_map.hpp"
 #include "sim/search/answers/shut_out.hpp"
 
@@ -32,6 +33,7 @@ struct PlanPage {
     search::SearchResult result;
     std::vector<search::RankedPlan> ranked;  ///< one at least
     search::Choice choice;                   ///< of `ranked`
+    search::MemoryRoom room;                 ///< the same
     std::vector<std::string> ranked_lines;   ///< their plans in a line
     search::ShutOutPlans shut_out;
     std::optional<search::GivenPlan> given;
@@ -53,6 +55,11 @@ struct PlanPage {
 [[nodiscard]] std::string plan_headline(const PlanPage& page);
 /// The answer in a sentence: plan, step, rate, what holds it up, and whether its lead is told apart.
 [[nodiscard]] std::string answer_sentence(const PlanPage& page);
+/// "; only 0.5 % of the memory stays free: it may not fit"; nothing where it leaves enough.
+[[nodiscard]] std::string tight_clause(const search::MemoryRoom& room);
+/// That predictions of memory are off by more than the best one leaves, and which plan leaves enough. Requires
+/// room.is_tight().
+[[nodiscard]] std::string room_sentence(const search::MemoryRoom& room);
 /// Where the plan of --plan stands, in a sentence or two. Requires page.given.
 [[nodiscard]] std::string given_sentence(const search::GivenPlan& given, std::uint64_t space);
 

@@ -65,15 +65,18 @@ StageMemory stage_memory_of(int stage, std::string operation, const Fixed& fixed
         memory.by_label.emplace_back(name, always + static_cast<double>(more_at_peak[i]));
         memory.peak_by_label.emplace_back(name, always + static_cast<double>(most[i]));
     }
-    memory.by_label.emplace_back("runtime", runtime_bytes(stack, machine, more_at_peak));
-    memory.peak_by_label.emplace_back(memory.by_label.back());
+    for (const auto& label : {std::pair<std::string, double>("runtime", machine.tile.reserved_bytes),
+                              {"fragments", fragment_bytes(stack, more_at_peak)}}) {
+        memory.by_label.push_back(label);
+        memory.peak_by_label.push_back(label);
+    }
     for (const auto& [label, bytes] : memory.by_label) {
         memory.peak_bytes += bytes;
     }
     return memory;
 }
 
-/// Where the allocator is played `runtime` has what it reserves beyond the labels.
+/// Where the allocator is played `fragments` has what it reserves beyond the labels.
 StageMemory with_reserve(StageMemory memory, const std::optional<ReservedMemory>& played,
                          const models::Machine& machine) {
     if (!played) {
@@ -97,7 +100,7 @@ BytesByLabel less(const LabelBytes& bytes, const LabelBytes& fixed) {
     return more;
 }
 
-/// With what the runtime holds behind the labels.
+/// With what the runtime and the allocator hold behind the labels.
 template <typename Bytes>
 std::vector<double> live_bytes(const Bytes& fixed, const BytesByLabel& more, const models::Stack& stack,
                                const models::Machine& machine) {
@@ -105,7 +108,8 @@ std::vector<double> live_bytes(const Bytes& fixed, const BytesByLabel& more, con
     for (std::size_t i = 0; i < kMemoryLabelCount; ++i) {
         bytes.push_back(static_cast<double>(fixed[i]) + static_cast<double>(more[i]));
     }
-    bytes.push_back(runtime_bytes(stack, machine, more));
+    bytes.push_back(machine.tile.reserved_bytes);
+    bytes.push_back(fragment_bytes(stack, more));
     return bytes;
 }
 

@@ -24,12 +24,12 @@ struct StageMemory {
     double host_bytes = 0;                                      ///< of a tile's activations in host memory, the most
 };
 
-/// Live bytes of a stage's ranks, for predictions: the labels of MemoryLabel, and `runtime`, the machine's
-/// reserved_bytes. Shards of optimizer states are even, in fractions of a parameter; every MoE layer computes
-/// the rows that `load` gives the rank with most of them over all layers of the stage, rounded up. With fsdp, weights,
-/// gradients and states are sharded the same way, and `communication` has two gathered units and their gradients, of
-/// the size of the largest of the stage's layers, embedding and LM head, all the time. Requires a resolved plan and its
-/// program. Ignores: fragmentation, allocator rounding, buffers inside libraries.
+/// Bytes of a stage's ranks, for predictions: the labels of MemoryLabel, `runtime`, the machine's reserved_bytes, and
+/// `fragments`, what the allocator holds beside them. Shards of optimizer states are even, in fractions of a parameter;
+/// every MoE layer computes the rows that `load` gives the rank with most of them over all layers of the stage, rounded
+/// up. With fsdp, weights, gradients and states are sharded the same way, and `communication` has two gathered units
+/// and their gradients, of the size of the largest of the stage's layers, embedding and LM head, all the time. Requires
+/// a resolved plan and its program. Ignores: buffers inside libraries beyond reserved_bytes.
 [[nodiscard]] StageMemory stage_memory(const models::Workload& workload, const models::Plan& plan,
                                        const models::Stack& stack, const models::Machine& machine,
                                        const models::Layout& layout, const Program& program, int stage,

@@ -71,12 +71,12 @@ FixedBytes even_fixed_bytes(const models::Workload& workload, const models::Plan
     return bytes;
 }
 
-double runtime_bytes(const models::Stack& stack, const models::Machine& machine, const BytesByLabel& come_and_go) {
+double fragment_bytes(const models::Stack& stack, const BytesByLabel& come_and_go) {
     double bytes = 0;
     for (const std::int64_t amount : come_and_go) {
         bytes += static_cast<double>(amount);
     }
-    return machine.tile.reserved_bytes + stack.fragmentation * bytes;
+    return stack.fragmentation * bytes;
 }
 
 }  // namespace auspex::schedule

@@ -28,8 +28,7 @@ struct HeldParameters {
 /// Of a prediction: shards are even.
 [[nodiscard]] FixedBytes even_fixed_bytes(const models::Workload& workload, const models::Plan& plan,
                                           const models::Stack& stack, const models::Layout& layout, int stage);
-/// The machine's reserve, and of bytes that come and go what the allocator holds beside them.
-[[nodiscard]] double runtime_bytes(const models::Stack& stack, const models::Machine& machine,
-                                   const BytesByLabel& come_and_go);
+/// Of bytes that come and go, what the allocator holds beside them.
+[[nodiscard]] double fragment_bytes(const models::Stack& stack, const BytesByLabel& come_and_go);
 
 }  // namespace auspex::schedule

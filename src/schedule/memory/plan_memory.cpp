@@ -87,7 +87,7 @@ double stage_peak_bytes(const PassEffects& effects, const FixedBytes& fixed, con
     for (std::size_t label = 0; label < kMemoryLabelCount; ++label) {
         bytes += fixed[label] + static_cast<double>(labels[label]);
     }
-    return bytes + runtime_bytes(stack, machine, labels);
+    return bytes + machine.tile.reserved_bytes + fragment_bytes(stack, labels);
 }
 
 }  // namespace auspex::schedule

@@ -46,6 +46,32 @@ TEST_F(OptimiseCli, the_best_setting_gains_against_what_was_given_and_the_page_s
     EXPECT_NE(testing_cli::text_of(page + "/index.html").find("Finish against node hours"), std::string::npos);
 }
 
+/// Longer blocks wait less often, so that the longest are best; with hardly a failure the fewest spares cost least, and
+/// fewer than none there cannot be.
+TEST_F(OptimiseCli, says_where_the_best_is_at_the_edge_of_what_was_searched) {
+    const std::string blocks =
+        kBare + "--machines 64 --walltime 12h --queue-wait 6h --spares 12 --optimise walltime=8h:24h:3 ";
+    const JsonDocument longest = JsonDocument::parse(run(blocks + "--json").out, "out");
+    const std::vector<JsonValue> edges = longest.root().at("optimum").at("at_edge").elements();
+    ASSERT_EQ(edges.size(), 1U);
+    EXPECT_EQ(edges.front().at("what").as_string(), "walltime");
+    EXPECT_EQ(edges.front().at("side").as_string(), "upper");
+    EXPECT_EQ(number(edges.front(), "value"), 24 * 3600);
+    EXPECT_NE(run(blocks).out.find("The best has the longest blocks (24 h) that were searched: a better one may lie"),
+              std::string::npos);
+    const std::string rare =
+        "campaign --bare --step 8.2s --steps 30000 --mtbf 4000h --checkpoint-every 1h --stall 30s --restart 5min "
+        "--samples 20 --machines "
+        "64 --objective node-hours --walltime 12h --json ";
+    for (const auto& [spares, edge] : {std::pair("--spares 1 --optimise spares=1:3:3", "lower"),
+                                       {"--spares 0 --optimise spares=0:2:3", "none"},
+                                       {"--spares 0 --optimise spares=1:3:3", "none"}}) {
+        const JsonDocument few = JsonDocument::parse(run(rare + spares).out, "out");
+        const std::vector<JsonValue> found = few.root().at("optimum").at("at_edge").elements();
+        EXPECT_EQ(found.empty() ? "none" : found.front().at("side").as_string(), edge) << spares;
+    }
+}
+
 TEST_F(OptimiseCli, each_setting_has_its_best_interval_unless_one_is_given_and_what_is_given_counts_once) {
     const auto optimum_of = [&](const std::string& more) {
         const testing_cli::Outcome outcome = run(kBatch + "--optimise spares=0:2:3 --json " + more);

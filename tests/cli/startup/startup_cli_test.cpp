@@ -1,10 +1,12 @@
 /// @file auspex startup as people call it, and the restart of auspex campaign beside it.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/csv.hpp"
 #include "base/json.hpp"
 #include "cli/cli_fixture.hpp"
 
@@ -64,6 +66,31 @@ TEST_F(StartupCli, phases_add_up_and_leaving_out_takes_longer) {
     EXPECT_LT(number(curve.back(), "total_s"), 12 * 3600);  // behind the queue
     EXPECT_LE(number(root.at("without").at("broadcast"), "least_s"),
               number(root.at("without").at("broadcast"), "total_s"));
+}
+
+// Phases of a size, with or without a feature, add up to what the JSON has of it.
+TEST_F(StartupCli, csv_has_a_row_for_each_phase_and_size) {
+    const std::string file = folder_ + "phases.csv";
+    const JsonDocument document =
+        json("startup", kPlan + " --nodes 256 --queue-wait 12h --vary nodes=1:10000:3 --csv '" + file + "'");
+    std::map<std::string, double> sums;
+    const std::string text = testing_cli::text_of(file);
+    for (const CsvLine& line : csv_lines(text, "phases")) {
+        const std::vector<std::string> row = csv_fields(line.text, line.place);
+        ASSERT_EQ(row.size(), 7U);
+        if (sums.empty()) {
+            EXPECT_EQ(line.text, "of,nodes,ranks,without,phase,seconds,bound_by");
+        }
+        sums[row[0] + " " + row[1] + " " + row[3]] += row[0] == "of" ? 0 : std::stod(row[5]);
+    }
+    const JsonValue root = document.root();
+    EXPECT_NEAR(sums.at("job 256 "), number(root, "total_s"), 1e-6);
+    EXPECT_NEAR(sums.at("job 256 staging"), number(root.at("without").at("staging"), "total_s"), 1e-6);
+    for (const JsonValue& point : root.at("curve").elements()) {
+        const std::string size = "curve " + std::to_string(static_cast<int>(number(point, "nodes"))) + " ";
+        EXPECT_NEAR(sums.at(size), number(point, "total_s"), 1e-6);
+        EXPECT_NEAR(sums.at(size + "staging"), number(point.at("without"), "staging"), 1e-6);
+    }
 }
 
 TEST_F(StartupCli, a_campaign_restarts_as_startup_starts) {

@@ -34,6 +34,8 @@ PlanPage made_up_page(double second_low) {
     page.ranked[1].lead.interval = {second_low, 1.4};
     page.ranked_lines = {"pp 2 dp 4", "pp 1 dp 8"};
     page.choice.probability_best = {0.75, 0.25};
+    page.room.free_share = 44.0 / 64;
+    page.room.roomier = 0;
     page.result.space = 1000, page.result.capacity_bytes = 64e9;
     page.result.pareto = {page.ranked[0].evaluated, page.ranked[1].evaluated};
     page.result.played = page.result.pareto;
@@ -80,6 +82,23 @@ TEST(PlanPage, the_headline_is_the_best_plan_and_what_holds_it_up_or_how_far_the
     page.given->ranked = ranked_plan(1.5, 30);
     page.given->ranked.lead.ratio = 1.5;
     EXPECT_TRUE(has(plan_headline(page), "10.0 % MFU; the plan of --plan is 50 % behind")) << plan_headline(page);
+}
+
+// 64 GB, of which the best leaves 0.32.
+TEST(PlanPage, says_in_its_headline_and_beside_it_that_little_memory_stays_free) {
+    PlanPage page = made_up_page(1.1);
+    EXPECT_FALSE(has(render_plan_html(page), "may not fit"));
+    page.room = {0.005, 1, 0.25, 6.4e9};
+    EXPECT_TRUE(has(plan_headline(page), "10.0 % MFU; only 0.5 % of the memory stays free: it may not fit; a quarter"))
+        << plan_headline(page);
+    const std::string html = render_plan_html(page);
+    EXPECT_TRUE(has(html, "<p class=\"bad\">The best leaves 0.5 % of the memory"));
+    EXPECT_TRUE(has(html, "Plan 2 of those ranked leaves a tenth, with a step that is 25.0 % longer."));
+    page.room.roomier.reset();
+    EXPECT_TRUE(has(room_sentence(page.room),
+                    "None of the plans ranked leaves a tenth; --set "
+                    "'machine.tile.reserved=6.4 GB' finds those that do."))
+        << room_sentence(page.room);
 }
 
 TEST(PlanPage, says_how_many_plans_are_faster_than_a_given_one_and_how_surely) {

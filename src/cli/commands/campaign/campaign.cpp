@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include "base/error.hpp"
-#include "base/output_file.hpp"
 #include "base/units.hpp"
 #include "campaign/player.hpp"
 #include "cli/commands/campaign/campaign_curves.hpp"
@@ -72,12 +71,10 @@ CampaignAnswer play(const Options& options, CampaignCase& one) {
     return answer;
 }
 
-/// The sample whose length is the median's.
-campaign::Outcome median_course(const CampaignAnswer& answer) {
-    const std::vector<double>& lengths_s = answer.result.samples_elapsed_s;
-    const auto found = std::ranges::find(lengths_s, answer.result.elapsed_s.p50);
-    const auto index = static_cast<std::uint64_t>(found - lengths_s.begin());
-    return campaign::play_sample(answer.setting, {answer.seed, index, true});
+/// The first sample whose length is the median, which is one of them.
+std::uint64_t median_sample(const campaign::Result& result) {
+    const auto found = std::ranges::find(result.samples_elapsed_s, result.elapsed_s.p50);
+    return static_cast<std::uint64_t>(found - result.samples_elapsed_s.begin());
 }
 
 void write_page(const Options& options, const CampaignCase& one, const CampaignAnswer& answer,
@@ -91,7 +88,8 @@ void write_page(const Options& options, const CampaignCase& one, const CampaignA
     page.result = answer.result;
     page.best = answer.best;
     page.closed_forms = answer.closed_forms;
-    page.course = median_course(answer);
+    page.course_sample = median_sample(answer.result);
+    page.course = campaign::play_sample(answer.setting, {answer.seed, page.course_sample, true});
     page.worth = answer.worth;
     page.optimum = answer.optimum;
     page.notes = answer.notes;
@@ -105,7 +103,7 @@ void write_page(const Options& options, const CampaignCase& one, const CampaignA
         report::make_report_folder(options.out, "index.html, campaign.json and samples.csv");
     report::write_report_file(folder / "index.html", render_campaign_html(page));
     report::write_report_file(folder / "campaign.json", json);
-    report::write_report_file(folder / "samples.csv", report::render_samples_csv(answer.result));
+    report::write_report_file(folder / "samples.csv", report::render_samples_csv(answer.result, answer.curve));
 }
 
 std::string json_of(const CampaignAnswer& answer) {
@@ -126,7 +124,6 @@ void run_campaign(const Options& options) {
     if (!options.campaign.objective.empty() && options.campaign.optimise.empty()) {
         throw InputError("--objective", "found without --optimise; expected both");
     }
-    require_csv_place(options);
     const std::vector<OptimisedWord> optimised = read_optimised(options);
     const std::optional<double> deadline_s = deadline_of(options.campaign);
     if (!options.campaign.start.empty()) {
@@ -134,9 +131,7 @@ void run_campaign(const Options& options) {
     }
     launch::OutputLocks locks(options.command_line);
     locks.take_folder("--out", options.out);
-    if (!options.csv.empty()) {
-        locks.take_file("--csv " + options.csv, options.csv);
-    }
+    const CsvFile csv(options);
     CampaignCase one = options.campaign.bare ? bare_campaign(options) : predicted_campaign(options);
     CampaignAnswer answer = play(options, one);
     answer.deadline_s = deadline_s;
@@ -158,9 +153,7 @@ void run_campaign(const Options& options) {
     if (!options.out.empty()) {
         write_page(options, one, answer, json_of(answer));
     }
-    if (!options.csv.empty()) {
-        write_file(options.csv, report::render_samples_csv(answer.result));
-    }
+    csv.write_table(report::render_samples_csv(answer.result, answer.curve));
     if (options.json) {
         answer_stream(options) << json_of(answer);
         return;

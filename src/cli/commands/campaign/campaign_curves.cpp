@@ -15,9 +15,8 @@ const char* const kForm = "interval, spares, walltime or nodes, as in interval=2
 
 report::CampaignPoint played_point(const Options& options, const campaign::Setting& setting, double value,
                                    std::string text) {
-    const campaign::Result result =
-        campaign::play_campaign(setting, {options.campaign.samples, options.seed.value_or(1)});
-    return {value, std::move(text), result.elapsed_s, result.node_hours, result.goodput};
+    return {value, std::move(text),
+            campaign::play_campaign(setting, {options.campaign.samples, options.seed.value_or(1)})};
 }
 
 }  // namespace
@@ -25,7 +24,7 @@ report::CampaignPoint played_point(const Options& options, const campaign::Setti
 report::CampaignCurve varied_campaigns(const Options& options, const CampaignCase& played) {
     const Range range = read_range("--vary", options.campaign.vary, {"interval", "spares", "walltime", "nodes"}, kForm);
     const bool is_time = range.what == "interval" || range.what == "walltime";
-    report::CampaignCurve curve{range.what, {}};
+    report::CampaignCurve curve{range.what, is_time, {}};
     VariedSettings settings(options, played, "--vary");
     for (const double value : values_of(range)) {
         const campaign::Setting setting = settings.with({{range.what, value}});
@@ -44,7 +43,7 @@ report::CampaignCurve varied_campaigns(const Options& options, const CampaignCas
 report::CampaignCurve spares_curve(const Options& options, const campaign::Setting& setting, std::int64_t needed) {
     constexpr int kPoints = 9;
     const auto most = static_cast<double>(std::max<std::int64_t>({2 * needed, setting.nodes.spares.value_or(0), 1}));
-    report::CampaignCurve curve{"spares", {}};
+    report::CampaignCurve curve{"spares", false, {}};
     for (const double value : values_of({"spares", 0, most, kPoints})) {
         campaign::Setting other = setting;
         other.nodes.spares = static_cast<int>(value);

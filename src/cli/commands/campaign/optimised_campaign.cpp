@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "campaign/optimum/halving.hpp"
+#include "cli/commands/campaign/search_edges.hpp"
 #include "launch/progress_line.hpp"
 
 namespace auspex::cli {
@@ -15,11 +16,6 @@ namespace {
 
 constexpr std::size_t kMostSettings = 10'000;
 
-/// A word of --optimise with its values.
-struct Varied {
-    std::string what;
-    std::vector<double> values;
-};
 using Values = std::vector<std::pair<std::string, double>>;
 
 std::vector<double> usual_nodes(const CampaignCase& played) {
@@ -187,6 +183,7 @@ report::CampaignOptimum optimised_campaign(const Options& options, const std::ve
     to.played = found.played;
     to.given = point_of(played.setting, played.setting.checkpoints.every_steps, result);
     fill_points(to, settings, found);
+    to.at_edge = edges_of(to.points[to.best], to.given, varied_words, played.most_nodes);
     campaign::Setting best = settings[found.finalists[found.best].index];
     best.checkpoints.every_steps = found.finalists[found.best].every_steps;
     to.gain = campaign::gain_of(played.setting, best, samples);

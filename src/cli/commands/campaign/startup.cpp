@@ -12,6 +12,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/flags/flag_values.hpp"
 #include "cli/flags/input_flags.hpp"
+#include "cli/output/csv_file.hpp"
 #include "cli/output/prediction_output.hpp"
 #include "cli/output/startup/startup_output.hpp"
 #include "launch/input_files.hpp"
@@ -258,7 +259,9 @@ StartupAnswer answer_to(const Options& options, const StartCase& one) {
 }  // namespace
 
 void run_startup(const Options& options) {
+    const CsvFile csv(options);
     const StartupAnswer answer = answer_to(options, case_of(options));
+    csv.write_table(startup_csv(answer));
     if (!options.json) {
         print_startup(std::cout, answer);
         return;

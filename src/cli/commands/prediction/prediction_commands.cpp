@@ -120,7 +120,7 @@ std::vector<Command> prediction_commands() {
          "  auspex startup --machine aurora --stack torchtitan --nodes 256 --without staging",
          {Flag::kMachine, Flag::kStack},
          {Flag::kWorkload, Flag::kPlan, Flag::kTiles, Flag::kNodes, Flag::kScenario, Flag::kSet, Flag::kTokens,
-          Flag::kQueueWait, Flag::kWithout, Flag::kCampaignVary, Flag::kJson},
+          Flag::kQueueWait, Flag::kWithout, Flag::kCampaignVary, Flag::kCsv, Flag::kJson},
          run_startup,
          {{Flag::kTiles, "tiles (accelerators) of the job; without it and --nodes what the plan's dp gives"},
           {Flag::kPlan, "parallel plan, by file or name, of which the checkpoint and the step are; with --workload"},
@@ -129,7 +129,8 @@ std::vector<Command> prediction_commands() {
           {Flag::kWithout,
            "leave out broadcast (one replica reads the model and sends it to the others), staging (the environment as "
            "an archive on every node), parallel-index (all nodes build the data index)"},
-          {Flag::kCampaignVary, "nodes of the curve, such as nodes=1:10000:12; without it by doubling, up to 10,000"}}},
+          {Flag::kCampaignVary, "nodes of the curve, such as nodes=1:10000:12; without it by doubling, up to 10,000"},
+          {Flag::kCsv, "write a row for each phase of the job and of each size there, too"}}},
         {"memory",
          "what fills a tile's memory, stage by stage and label by label, and how it comes and goes over the step",
          "auspex memory --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b --tiles 3072 "

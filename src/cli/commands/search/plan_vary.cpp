@@ -83,13 +83,15 @@ struct VariedPoint {
     std::optional<predict::Prediction> with_first_plan{};  ///< the first value's best plan here
 };
 
-VariedPoint search_with(const Options& options, const VariedField& field, const std::string& value) {
+VariedPoint search_with(const Options& options, const VariedField& field, const std::string& value,
+                        const std::function<void()>& progress) {
     Options changed = options;
     changed.overrides.push_back(field.name + "=" + value);
     VariedPoint one{value, search_inputs(changed), {}, {}};
     const search::SpaceRequest request = search_request(changed, options.tiles.front());
-    const std::vector<search::SizePoint> found = search_sizes(
-        one.inputs, request, search_options(options), options.tiles, options.tokens, [](std::size_t, std::size_t) {});
+    const std::vector<search::SizePoint> found =
+        search_sizes(one.inputs, request, search_options(options), options.tiles, options.tokens,
+                     [&progress](std::size_t, std::size_t) { progress(); });
     if (!found.empty()) {  // empty: a signal has ended it
         one.point = found.front();
         one.plan = one.point.best ? plan_of(one.point.best->candidate, one.inputs.plan) : models::Plan();
@@ -103,8 +105,7 @@ std::vector<VariedPoint> search_all(const Options& options, const VariedField& f
     launch::ProgressLine line("values searched");
     std::vector<VariedPoint> points;
     for (const std::string& value : field.values) {
-        line.show(points.size(), field.values.size());
-        VariedPoint one = search_with(options, field, value);
+        VariedPoint one = search_with(options, field, value, [&] { line.show(points.size(), field.values.size()); });
         if (one.point.tiles == 0) {
             break;
         }

@@ -95,11 +95,11 @@ void write_worth(JsonWriter& json, const std::vector<report::FeatureWorth>& wort
 void write_curve(JsonWriter& json, const report::CampaignCurve& curve) {
     json.key("curve").begin_object().member("what", curve.what).key("points").begin_array();
     for (const report::CampaignPoint& point : curve.points) {
-        json.begin_object().member("value", point.value).member("goodput", point.goodput);
+        json.begin_object().member("value", point.value).member("goodput", point.result.goodput);
         json.key("finish_by").begin_object();
-        write_quantiles(json, point.elapsed_s);
+        write_quantiles(json, point.result.elapsed_s);
         json.end_object().key("node_hours").begin_object();
-        write_quantiles(json, point.node_hours);
+        write_quantiles(json, point.result.node_hours);
         json.end_object().end_object();
     }
     json.end_array().end_object();
@@ -108,8 +108,8 @@ void write_curve(JsonWriter& json, const report::CampaignCurve& curve) {
 void print_curve(std::ostream& out, const report::CampaignCurve& curve) {
     std::vector<report::TextRow> rows = {{curve.what, "over after", "90 %", "node hours", "goodput"}};
     for (const report::CampaignPoint& point : curve.points) {
-        rows.push_back({point.text, span_words(point.elapsed_s.p50), span_words(point.elapsed_s.p90),
-                        count_words(point.node_hours.p50), percent(point.goodput, 2)});
+        rows.push_back({point.text, span_words(point.result.elapsed_s.p50), span_words(point.result.elapsed_s.p90),
+                        count_words(point.result.node_hours.p50), percent(point.result.goodput, 2)});
     }
     out << "\n" << report::text_table(rows, {0});
 }

@@ -55,6 +55,12 @@ void write_optimum(JsonWriter& json, const report::CampaignOptimum& optimum) {
     json.end_array().member("settings", optimum.settings).member("left_out", optimum.left_out);
     json.member("played", optimum.played).key("best");
     write_point(json, best);
+    json.key("at_edge").begin_array();
+    for (const report::SearchEdge& edge : optimum.at_edge) {
+        json.begin_object().member("what", edge.what).member("value", edge.value);
+        json.member("side", edge.is_upper ? "upper" : "lower").end_object();
+    }
+    json.end_array();
     write_gain(json, optimum.gain);
     json.key("front").begin_array();
     for (const report::OptimumPoint& point : optimum.points) {
@@ -70,6 +76,9 @@ void print_optimum(std::ostream& out, const report::CampaignOptimum& optimum) {
         << optimum_sentence(optimum) << "\n                  " << thousands(static_cast<double>(optimum.settings))
         << " settings, " << thousands(static_cast<double>(optimum.played))
         << " campaigns played: few of all, more of those that lead, all of the last " << optimum.points.size() << "\n";
+    if (!optimum.at_edge.empty()) {
+        out << "                  " << report::edge_sentence(optimum) << "\n";
+    }
     if (optimum.left_out > 0) {
         out << "                  " << optimum.left_out
             << " settings cannot be played, the first: " << optimum.why_left_out << "\n";

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/csv.hpp"
+#include "base/json.hpp"
 #include "base/number_text.hpp"
 #include "report/campaign/campaign_page.hpp"
 #include "report/parts/text_table.hpp"
@@ -115,7 +117,30 @@ void print_curve(std::ostream& out, const StartupAnswer& answer) {
     out << "\n" << report::text_table(rows, {head.size() - 2, head.size() - 1});
 }
 
+void add_rows(std::string& out, const std::string& of, int nodes, int ranks, const std::string& without,
+              const campaign::Start& start) {
+    for (const campaign::PhaseTime& phase : start.phases) {
+        out += csv_line({of, std::to_string(nodes), std::to_string(ranks), without, key_of(phase.phase),
+                         json_number(phase.seconds), phase.bound_by});
+    }
+}
+
 }  // namespace
+
+std::string startup_csv(const StartupAnswer& a) {
+    std::string out = csv_line({"of", "nodes", "ranks", "without", "phase", "seconds", "bound_by"});
+    add_rows(out, "job", a.nodes, a.ranks, "", a.start);
+    for (const StartWithout& other : a.without) {
+        add_rows(out, "job", a.nodes, a.ranks, other.feature, other.start);
+    }
+    for (const StartPoint& point : a.curve) {
+        add_rows(out, "curve", point.nodes, point.ranks, "", point.start);
+        for (const StartWithout& other : point.without) {
+            add_rows(out, "curve", point.nodes, point.ranks, other.feature, other.start);
+        }
+    }
+    return out;
+}
 
 void write_startup(JsonWriter& json, const StartupAnswer& a) {
     const auto or_null = [](const std::string& text) { return text.empty() ? std::nullopt : std::optional(text); };

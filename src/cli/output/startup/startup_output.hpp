@@ -40,6 +40,8 @@ struct StartupAnswer {
 
 /// Members of the object that is open.
 void write_startup(JsonWriter& json, const StartupAnswer& answer);
+/// A row for each phase of the job and of each size of the curve, with and without each feature.
+[[nodiscard]] std::string startup_csv(const StartupAnswer& answer);
 void print_startup(std::ostream& out, const StartupAnswer& answer);
 
 }  // namespace auspex::cli

@@ -44,6 +44,7 @@ std::vector<SizePoint> search_sizes(const models::Inputs& inputs, const SpaceReq
     SpaceRequest own = request;
     SearchOptions how = options;
     how.top = top;
+    how.progress = [&](const SearchProgress&) { progress(points.size(), sizes.size()); };
     for (const int tiles : sizes) {
         progress(points.size(), sizes.size());
         own.tiles = tiles;
@@ -100,15 +101,17 @@ DeadlineResult smallest_in_time(const models::Inputs& inputs, const SpaceRequest
     how.top = 1;
     how.exhaustive = false;
     how.most_s = deadline_s / run_tokens * request.global_batch * inputs.workload.sequence_length;
+    std::size_t looked_at = 0;
+    how.progress = [&](const SearchProgress&) { progress(looked_at, sizes.size()); };
     const double flop = run_tokens * count_token_flop(inputs.workload).training();
-    for (std::size_t i = 0; i < sizes.size() && !found.smallest; ++i) {
-        progress(i, sizes.size());
-        own.tiles = sizes[i];
+    for (; looked_at < sizes.size() && !found.smallest; ++looked_at) {
+        progress(looked_at, sizes.size());
+        own.tiles = sizes[looked_at];
         if (!has_plans(inputs, own)) {
             continue;
         }
         ++found.with_plans;
-        if (flop / (inputs.machine.tile.peak_bf16_flop_per_s * sizes[i]) > deadline_s) {
+        if (flop / (inputs.machine.tile.peak_bf16_flop_per_s * own.tiles) > deadline_s) {
             continue;
         }
         const SearchResult result = search_plans(inputs, own, how);
@@ -117,7 +120,7 @@ DeadlineResult smallest_in_time(const models::Inputs& inputs, const SpaceRequest
             break;
         }
         if (!result.best.empty() && to_seconds(result.best.front().step) <= how.most_s) {
-            found.smallest = point_of(inputs, sizes[i], result, run_tokens);
+            found.smallest = point_of(inputs, own.tiles, result, run_tokens);
         }
     }
     return found;

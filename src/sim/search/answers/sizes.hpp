@@ -26,7 +26,7 @@ struct SizePoint {
 /// More tiles pay as long as they add at least so much of what they could.
 inline constexpr double kSpeedupThatPays = 0.5;
 
-/// Called before each size: its place, and how many there are.
+/// Called before each size, and now and then while it is searched: its place, and how many there are.
 using SizeProgress = std::function<void(std::size_t, std::size_t)>;
 
 /// Searches each of the sizes, rising, with the same global batch, for the `top` fastest plans; those before an end by

@@ -79,6 +79,7 @@ void BlockWalk::begin_block() {
         pass_.on_host.clear();
         pass_.heads.assign(static_cast<std::size_t>(chunk_.last ? 1 + chunk_.layers.predictions : 0), {});
         pass_.predictions.assign(static_cast<std::size_t>(chunk_.layers.predictions), {});
+        pass_.router_logits = {};
         if (chunk_.from_own_rank) {
             MemoryTally::adopt(is_head_input(sublayer_) ? head().norm
                                : in_sublayers()         ? sublayer().rest

@@ -116,12 +116,19 @@ class StageBuilder {
         return is_last_part(s_.plan, v) ? head_forward(b_, x) : x;
     }
 
+    [[nodiscard]] std::vector<GatheredUnit> gathered_in_forward(int v, bool gathers_updated) const {
+        if (gathers_in_passes(s_.plan)) {
+            return forward_units(s_.workload, s_.plan, v);
+        }
+        return gathers_updated ? in_buckets(forward_units(s_.workload, s_.plan, v),
+                                            group_size(layout_, shard_groups(s_.plan, false).shard))
+                               : std::vector<GatheredUnit>{};
+    }
+
     std::uint32_t forward(int chunk, int v, bool gathers_updated) {
         b_.begin(BlockKind::kForward, chunk, false);
         b_.set(Phase::kForward, -1);
-        const bool has_gathers = gathers_updated || gathers_in_passes(s_.plan);
-        UnitGathers gathers(b_, layout_,
-                            has_gathers ? forward_units(s_.workload, s_.plan, v) : std::vector<GatheredUnit>{});
+        UnitGathers gathers(b_, layout_, gathered_in_forward(v, gathers_updated));
         if (gathers_updated) {
             gathers.all_at_once();
         }

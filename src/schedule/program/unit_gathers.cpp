@@ -59,6 +59,25 @@ std::vector<GatheredUnit> backward_units(const models::Workload& workload, const
     return units;
 }
 
+std::vector<GatheredUnit> in_buckets(const std::vector<GatheredUnit>& units, int sharers) {
+    const double least = std::max(40e6, 1e6 * sharers);
+    std::vector<GatheredUnit> joined;
+    std::size_t first = 0;
+    for (const GatheredUnit& unit : units) {
+        const bool is_full =
+            joined.empty() || joined[first].parameters.dense + joined[first].parameters.experts >= least;
+        if (is_full || unit.second_unit >= 0) {
+            first = joined.size();
+            joined.push_back(unit);
+        } else {
+            joined[first].parameters += unit.parameters;
+            joined.push_back({unit.unit, unit.layer, {}});
+            joined.back().is_there = true;
+        }
+    }
+    return joined;
+}
+
 void UnitGathers::gather_until(std::size_t end, Value after) {
     const int layer = b_.layer();
     for (; ahead_ < std::min(end, units_.size()); ++ahead_) {

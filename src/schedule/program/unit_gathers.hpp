@@ -25,6 +25,10 @@ struct GatheredUnit {
 [[nodiscard]] std::vector<GatheredUnit> backward_units(const models::Workload& workload, const models::Plan& plan,
                                                        const models::Stack& stack, int virtual_stage);
 
+/// Neighbours gathered as one, with the first of them, until they have as many parameters as Megatron-Core's buckets:
+/// max(40 M, 1 M a rank that shares them) (megatron/core/distributed, DistributedDataParallel; from memory).
+[[nodiscard]] std::vector<GatheredUnit> in_buckets(const std::vector<GatheredUnit>& units, int sharers);
+
 /// Emits the gathers of a pass: before a unit runs those of plan.prefetch units behind it, too.
 class UnitGathers {
  public:

@@ -115,7 +115,11 @@ TEST(RunNames, recipes_of_nemo_are_told_from_megatron_core) {
     EXPECT_EQ(framework_of(shipped(), run_of("NeMo", kHopper, "performance, 24.07 NeMo container"))->set,
               old_on_hopper);
     EXPECT_EQ(framework_of(shipped(), run_of("NeMo 24.09", kAmpere))->set, old);
-    EXPECT_EQ(framework_of(shipped(), run_of("dgxc-benchmarking 24.11", kHopper))->set, old_on_hopper);
+    for (const char* const name : {"dgxc-benchmarking 24.11", "NeMo (24.09)", "NeMo v24.07",
+                                   "NVIDIA NeMo Framework 24.05", "Megatron-LM (core_v0.8.0)"}) {
+        EXPECT_EQ(framework_of(shipped(), run_of(name, kHopper))->set, old_on_hopper) << name;
+    }
+    EXPECT_EQ(framework_of(shipped(), run_of("NeMo (25.04)", kHopper))->set.front(), "stack.releases.use=eager-2025");
     EXPECT_EQ(framework_of(shipped(), run_of("Megatron-Core r0.8.0", kHopper))->set, old_on_hopper);
     for (const char* const name : {"Megatron-Core v0.8", "Megatron-Core 0.9", "Megatron-LM (r0.7)", "MCore r0.6"}) {
         EXPECT_EQ(framework_of(shipped(), run_of(name, kHopper))->set, old_on_hopper) << name;

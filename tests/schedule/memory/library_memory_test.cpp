@@ -53,6 +53,20 @@ TEST(LibraryMemory, states_in_bf16_are_half_and_have_no_copy_of_the_weights) {
     EXPECT_EQ(bytes_of(m.stage.by_label, "gradients"), 2 * count_parameters(model).total());  // though summed in fp32
 }
 
+// Whole weights are there before and after they are gathered anew: no pass holds more, router logits among it.
+TEST(LibraryMemory, weights_gathered_in_the_first_forward_pass_take_no_more_than_behind_the_update) {
+    models::Workload model = workload("mula-7b-a1b");
+    model.global_aux_loss = true;
+    models::Plan p = four_replicas();
+    p.micro_batches = 3, p.overlap_dp = true;
+    p.optimizer = models::OptimizerSharding::kEpAware;
+    models::Stack ahead = stack("megatron-core"), behind = ahead;
+    behind.gathers_in_forward = false;
+    const Memory early = memory_of(model, p, ahead), late = memory_of(model, p, behind);
+    EXPECT_NE(early.program.blocks.size(), late.program.blocks.size());
+    EXPECT_EQ(early.stage.by_label, late.stage.by_label);
+}
+
 TEST(LibraryMemory, weights_in_8_bits_alone_save_those_in_bf16) {
     const models::Workload model = workload("mula-1b");
     models::Plan p = four_replicas();

@@ -140,14 +140,15 @@ struct RunPrecision {
 
 std::string narrow_words(const PublishedRun& run, const RunNames::Framework& framework) {
     const std::string precision = lower_case(run.precision);
-    if (has(precision, "fp4")) {
+    if (says(precision, "fp4")) {
         return "nvfp4";
     }
-    if (has(precision, "finer granularity") || has(precision, "block") || has(precision, "mx") ||
-        has(run.precision, "-SC")) {
+    const bool is_narrow = says(precision, "fp8");
+    if (has(precision, "finer granularity") || (is_narrow && has(precision, "block")) || has(precision, "mxfp") ||
+        (is_narrow && has(precision, "mx")) || has(run.precision, "-SC")) {
         return "blockwise";
     }
-    return has(precision, "fp8") ? framework.fp8 : "none";
+    return is_narrow ? framework.fp8 : "none";
 }
 
 RunPrecision precision_of(const PublishedRun& run, const RunNames::Framework& framework,
@@ -198,6 +199,14 @@ void write_texts(JsonWriter& json, std::string_view key, const std::vector<std::
     json.end_array();
 }
 
+/// "none (blocking)", "no overlap", "false", "overlap off".
+bool denies_overlap(std::string_view text) {
+    const std::vector<std::string> words = words_in(text);
+    return !words.empty() && (is_one_of(words.front(), {"none", "no", "false", "off", "without", "not", "disabled"}) ||
+                              (words.size() == 2 && words.front() == "overlap" &&
+                               is_one_of(words.back(), {"off", "none", "false", "disabled"})));
+}
+
 /// Streams that there are: tp and pp only with ranks of their own.
 std::vector<std::string> overlap_of(const PublishedRun& run, const RunNames::Framework& framework,
                                     const std::string& optimizer) {
@@ -206,7 +215,7 @@ std::vector<std::string> overlap_of(const PublishedRun& run, const RunNames::Fra
     for (const std::string& stream : optimizer == "fsdp" ? framework.overlap_sharded : framework.overlap) {
         const bool is_there =
             (stream != "tp" || plan.tp > 1) && (stream != "pp" || plan.pp > 1) && (stream != "ep" || plan.ep > 1);
-        if (is_there && !plan.overlap.starts_with("none")) {
+        if (is_there && !denies_overlap(plan.overlap)) {
             streams.push_back(stream);
         }
     }

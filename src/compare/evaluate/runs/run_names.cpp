@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
+#include "base/input_text.hpp"
 #include "base/json.hpp"
 #include "compare/evaluate/runs/run_words.hpp"
 #include "compare/evaluate/runs/sharding_words.hpp"
@@ -13,7 +14,7 @@
 namespace auspex::evaluate {
 namespace {
 
-/// Small letters without blanks and hyphens, nor the makers' names in front.
+/// Small letters without blanks and hyphens, nor names of makers and of their systems in front.
 std::string plain(std::string_view text) {
     std::string letters;
     for (const char c : text) {
@@ -23,6 +24,12 @@ std::string plain(std::string_view text) {
     }
     for (const std::string_view maker : {"nvidia", "amd", "instinct", "intel"}) {
         letters = letters.starts_with(maker) ? letters.substr(maker.size()) : letters;
+    }
+    for (const std::string_view system : {"dgx", "hgx"}) {  // of a GPU: "DGX H100", "DGX GB200"; not "DGX Cloud"
+        const bool is_of_gpu = letters.starts_with(system) && letters.size() > system.size() + 1 &&
+                               (letters[system.size() + 1] == 'b' || letters[system.size() + 1] == 'h' ||
+                                (letters[system.size() + 1] >= '0' && letters[system.size() + 1] <= '9'));
+        letters = is_of_gpu ? letters.substr(system.size()) : letters;
     }
     return letters;
 }
@@ -160,16 +167,28 @@ bool says_any(const PublishedRun& run, const std::vector<std::string>& words) {
            });
 }
 
+/// With "NeMo 24.07" behind it where the text says so in other words: "NeMo Framework (v24.07)".
+std::string with_release_of_nemo(const std::string& text) {
+    constexpr std::size_t kBetween = 20;
+    const std::size_t name = lower_case(text).find("nemo");
+    const std::size_t begin = name == std::string::npos ? name : text.find_first_of("0123456789", name);
+    const std::string release = begin == std::string::npos ? "" : text.substr(begin, 5);
+    const bool is_release = release.size() == 5 && is_digit(release[1]) && release[2] == '.' && is_digit(release[3]) &&
+                            is_digit(release[4]);
+    return is_release && begin - name <= kBetween ? text + " NeMo " + release : text;
+}
+
 /// Whether or not the case shards weights.
 const RunNames::Framework* named_framework(const RunNames& names, const PublishedRun& run) {
     if (unmapped_of(names, run) != nullptr) {
         return nullptr;
     }
+    const std::string source = with_release_of_nemo(run.source), framework = with_release_of_nemo(run.framework);
     for (std::string_view name = run.framework; !name.empty(); name = next_word(name)) {
         const auto found = std::ranges::find_if(names.frameworks, [&](const RunNames::Framework& one) {
             return begins_with_words(name, one.text) && begins_with_any(run.gpu, one.gpu) &&
                    run.source_key.starts_with(one.source_key) && says_any(run, one.words) &&
-                   (contains_any(run.source, one.source) || contains_any(run.framework, one.source));
+                   (contains_any(source, one.source) || contains_any(framework, one.source));
         });
         if (found != names.frameworks.end()) {
             return &*found;

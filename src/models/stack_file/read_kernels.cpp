@@ -69,8 +69,9 @@ void read_kernels(const JsonValue& base, const std::optional<JsonValue>& release
     if (has("attention_efficiency")) {
         stack.attention_efficiency = read_fraction(section.of("attention_efficiency"), "attention_efficiency", stack);
     }
-    if (has("accumulation_exposed")) {
-        stack.accumulation_exposed = read_fraction(section.of("accumulation_exposed"), "accumulation_exposed", stack);
+    if (constexpr std::string_view kExposed = "accumulation_exposed"; has(kExposed)) {
+        stack.accumulation_exposed =
+            read_constant(section.of(kExposed), kExposed, Dimension::kNone, 0, 1, kStackRole, stack.constants);
     }
     stack.step_host_s = time("step_host");
     read_counts(section.section("counts"), stack.kernels);

@@ -167,7 +167,9 @@ TEST(PublishedRuns, a_gpt_of_megatron_is_one_here) {
     EXPECT_EQ(plan.micro_batches, 1536 / 8);
     EXPECT_EQ(plan.virtual_stages, 3);
     EXPECT_TRUE(plan.sequence_parallel && plan.overlap_dp && plan.overlap_tp && plan.overlap_pp && !plan.overlap_ep);
-    EXPECT_FALSE(plan_of(run_with(kGpt, {{"plan.overlap", "none (blocking)"}})).overlap_dp);
+    for (const char* const none : {"none (blocking)", "no overlap", "overlap off", "false"}) {
+        EXPECT_FALSE(plan_of(run_with(kGpt, {{"plan.overlap", none}})).overlap_dp) << none;
+    }
     EXPECT_FALSE(workload_of(run_with(kGpt, {{"model.position", "alibi"}})).learned_positions);
 }
 

@@ -149,6 +149,14 @@ TEST(RunWords, sharding_by_more_of_its_words) {
         EXPECT_EQ(optimizer(weights), OptimizerSharding::kFsdp) << weights;
         EXPECT_EQ(plan_of(sharded(json_quote(weights))).shard_replicas, 1) << weights;
     }
+    // What is denied, and numbers that are no stage of ZeRO.
+    EXPECT_EQ(optimizer("not FSDP, distributed optimizer"), OptimizerSharding::kSharded);
+    EXPECT_EQ(optimizer("no ZeRO, FSDP"), OptimizerSharding::kFsdp);
+    EXPECT_EQ(optimizer("distributed optimizer: no"), OptimizerSharding::kReplicated);
+    EXPECT_EQ(optimizer("2D FSDP+TP"), OptimizerSharding::kFsdp);
+    for (const char* const unknown : {"3D parallelism", "1-bit Adam", "10"}) {
+        EXPECT_NE(fault_of(sharded(json_quote(unknown))).find(unknown), std::string::npos) << unknown;
+    }
     EXPECT_EQ(plan_of(sharded("1")).optimizer, OptimizerSharding::kSharded);
     EXPECT_EQ(plan_of(sharded("2")).optimizer, OptimizerSharding::kZero2);
     EXPECT_EQ(plan_of(sharded("false")).optimizer, OptimizerSharding::kReplicated);
@@ -185,6 +193,12 @@ TEST(RunWords, hybrid_sharding_is_over_a_node_or_as_many_ranks_as_are_said) {
     EXPECT_EQ(plan_of(sharded(R"("none")", {{"plan.fsdp", "64"}})).shard_replicas, 1);
 }
 
+TEST(RunWords, a_mesh_of_replicas_and_shards_is_read_as_pytorchs) {
+    for (const char* const words : {"HSDP (16, 4)", "HSDP mesh [16,4]", "HSDP 16x4"}) {
+        EXPECT_EQ(plan_of(sharded(json_quote(words))).shard_replicas, 16) << words;
+    }
+}
+
 TEST(RunWords, zero_plus_plus_keeps_a_copy_in_each_node) {
     EXPECT_EQ(plan_of(sharded(R"("ZeRO++")")).reshard_ranks, 8);
     EXPECT_EQ(plan_of(sharded(json_quote("3 (hpZ=16)"))).reshard_ranks, 16);
@@ -210,6 +224,9 @@ TEST(RunWords, precision_by_more_of_its_words) {
     blocks.fp8 = "blockwise";
     EXPECT_EQ(plan_of(of("FP8"), blocks).fp8, models::Fp8::kBlockwise);
     EXPECT_EQ(plan_of(of("FP8")).fp8, models::Fp8::kTensorwise);
+    for (const char* const wide : {"bf16, no FP8", "bf16 mixed, block sparse"}) {
+        EXPECT_EQ(plan_of(of(wide)).fp8, models::Fp8::kNone) << wide;
+    }
 }
 
 /// 8 stages of 4 layers.
@@ -224,7 +241,11 @@ TEST(RunWords, schedules_by_their_names) {
     EXPECT_EQ(schedule("1F1B"), models::ScheduleKind::k1f1b);
     EXPECT_EQ(schedule("non-interleaved 1F1B"), models::ScheduleKind::k1f1b);
     EXPECT_EQ(schedule("Interleaved 1F1B"), models::ScheduleKind::kInterleaved1f1b);
+    for (const char* const words : {"no interleaving", "1F1B (interleaving off)", "PipeDream-Flush"}) {
+        EXPECT_EQ(schedule(words), models::ScheduleKind::k1f1b) << words;
+    }
     EXPECT_EQ(schedule("GPipe"), models::ScheduleKind::kGpipe);
+    EXPECT_EQ(schedule("AFAB"), models::ScheduleKind::kGpipe);
     for (const char* const words : {"zero-bubble", "zb", "ZB-H1", "Zero Bubble (ZB-H1)"}) {
         EXPECT_EQ(schedule(words), models::ScheduleKind::kZbH1) << words;
     }

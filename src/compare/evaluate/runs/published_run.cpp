@@ -51,6 +51,12 @@ int count_of(const JsonValue& object, std::string_view key, int otherwise = 0) {
     return found ? static_cast<int>(found->as_integer(0, kLargestCount)) : otherwise;
 }
 
+/// Of a kind of parallelism; 1 where the case does not say.
+int ranks_of(const JsonValue& object, std::string_view key) {
+    const std::optional<JsonValue> found = member(object, key);
+    return found ? static_cast<int>(found->as_integer(1, kLargestCount)) : 1;
+}
+
 int required_count(const JsonValue& object, std::string_view key) {
     return static_cast<int>(object.at(key).as_integer(1, kLargestCount));
 }
@@ -93,10 +99,10 @@ PublishedRun::Model model_of(const JsonValue& v) {
 
 PublishedRun::Plan plan_of(const JsonValue& v) {
     PublishedRun::Plan plan;
-    plan.tp = count_of(v, "tp", 1);
-    plan.pp = count_of(v, "pp", 1);
-    plan.cp = count_of(v, "cp", 1);
-    plan.ep = count_of(v, "ep", 1);
+    plan.tp = ranks_of(v, "tp");
+    plan.pp = ranks_of(v, "pp");
+    plan.cp = ranks_of(v, "cp");
+    plan.ep = ranks_of(v, "ep");
     plan.etp = count_of(v, "etp");
     plan.virtual_stages = count_of(v, "vpp");
     plan.micro_batch = count_of(v, "micro_batch");

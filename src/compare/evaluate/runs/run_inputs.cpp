@@ -264,6 +264,9 @@ void write_sharding(JsonWriter& json, const RunSharding& sharding) {
 std::string plan_of(const PublishedRun& run, const RunNames::Framework& framework, std::vector<std::string>& notes) {
     const PublishedRun::Plan& plan = run.plan;
     const int etp = plan.etp > 0 ? plan.etp : plan.ep > 1 ? 1 : plan.tp;
+    if (plan.etp == 0 && plan.ep > 1 && plan.tp > 1) {
+        notes.emplace_back("etp 1 is assumed");
+    }
     const int replica = plan.pp * plan.ep * etp, dense_replica = plan.pp * plan.tp * plan.cp;
     if (run.gpus % replica != 0 || run.gpus % dense_replica != 0) {
         refuse(run.id, std::to_string(run.gpus) + " GPUs",

@@ -14,6 +14,14 @@
 namespace auspex::evaluate {
 namespace {
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// "h100", "gb200": what follows a system's name, as "c-benchmarking" of DGXC does not.
+bool is_gpu(std::string_view letters) {
+    const std::size_t number = letters.starts_with("gb") || letters.starts_with("gh") ? 2 : 1;
+    return letters.size() > number && is_digit(letters[number]);
+}
+
 /// Small letters without blanks and hyphens, nor names of makers and of their systems in front.
 std::string plain(std::string_view text) {
     std::string letters;
@@ -25,16 +33,10 @@ std::string plain(std::string_view text) {
     for (const std::string_view maker : {"nvidia", "amd", "instinct", "intel"}) {
         letters = letters.starts_with(maker) ? letters.substr(maker.size()) : letters;
     }
-    for (const std::string_view system : {"dgx", "hgx"}) {  // of a GPU: "DGX H100", "DGX GB200"; not "DGX Cloud"
-        const bool is_of_gpu = letters.starts_with(system) && letters.size() > system.size() + 1 &&
-                               (letters[system.size() + 1] == 'b' || letters[system.size() + 1] == 'h' ||
-                                (letters[system.size() + 1] >= '0' && letters[system.size() + 1] <= '9'));
-        letters = is_of_gpu ? letters.substr(system.size()) : letters;
-    }
-    return letters;
+    const bool has_system = letters.starts_with("dgx") || letters.starts_with("hgx");
+    return has_system && is_gpu(std::string_view(letters).substr(3)) ? letters.substr(3) : letters;
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_small(char c) { return c >= 'a' && c <= 'z'; }
 bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
 

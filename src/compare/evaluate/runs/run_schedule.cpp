@@ -15,7 +15,7 @@ namespace {
 using models::ScheduleKind;
 
 /// Letters and digits of words, the longer ones first.
-constexpr std::array<std::pair<std::string_view, ScheduleKind>, 12> kOrders{{{"dualpipev", ScheduleKind::kDualPipeV},
+constexpr std::array<std::pair<std::string_view, ScheduleKind>, 13> kOrders{{{"dualpipev", ScheduleKind::kDualPipeV},
                                                                              {"dualpipe", ScheduleKind::kDualPipe},
                                                                              {"zbv", ScheduleKind::kZbv},
                                                                              {"zerobubblev", ScheduleKind::kZbv},
@@ -26,6 +26,7 @@ constexpr std::array<std::pair<std::string_view, ScheduleKind>, 12> kOrders{{{"d
                                                                              {"zerobubble", ScheduleKind::kZbH1},
                                                                              {"vhalf", ScheduleKind::kVHalf},
                                                                              {"vmin", ScheduleKind::kVMin},
+                                                                             {"afab", ScheduleKind::kGpipe},
                                                                              {"gpipe", ScheduleKind::kGpipe}}};
 
 std::string letters_of(const PublishedRun& run) {
@@ -36,9 +37,16 @@ std::string letters_of(const PublishedRun& run) {
     return letters;
 }
 
+/// "non-interleaved 1F1B", "without interleaving", "1F1B (interleaving off)".
+bool denies_interleaving(const std::string& letters) {
+    constexpr std::string_view kDenials[] = {"noninterleav",     "notinterleav",    "nointerleav",
+                                             "withoutinterleav", "interleavingoff", "interleavedoff"};
+    return std::ranges::any_of(kDenials, [&](std::string_view denial) { return has(letters, denial); });
+}
+
 bool is_interleaved(const std::string& letters) {
     return (has(letters, "interleav") || letters.starts_with("int") || has(letters, "int1f1b")) &&
-           !has(letters, "noninterleav") && !has(letters, "notinterleav");
+           !denies_interleaving(letters);
 }
 
 /// Layers of equal stages, or with embedding and head counted as layers where only that divides them; empty: neither.
@@ -56,7 +64,7 @@ std::string deal_of(const PublishedRun& run, int stages) {
 
 int virtual_stages_of(const PublishedRun& run, const RunNames::Framework& framework, const std::string& letters,
                       std::vector<std::string>& notes) {
-    if (run.plan.virtual_stages > 0 || letters == "1f1b" || has(letters, "noninterleav")) {
+    if (run.plan.virtual_stages > 0 || letters == "1f1b" || has(letters, "pipedream") || denies_interleaving(letters)) {
         return std::max(1, run.plan.virtual_stages);
     }
     const int wanted = std::max(is_interleaved(letters) ? 2 : 1, framework.most_virtual_stages);

@@ -34,6 +34,22 @@ int number_behind(const std::vector<std::string>& words, std::string_view part) 
     return at == words.end() ? 0 : number_from(words, static_cast<std::size_t>(at - words.begin()) + 1).value_or(0);
 }
 
+/// Of "HSDP (2, 32)" or "2x32", a mesh of replicas and of ranks that shard, as PyTorch has it, the latter; 0: the words
+/// have no such two numbers.
+int group_of_mesh(std::string_view words, int data_parallel) {
+    std::vector<int> numbers;
+    for (const std::string& word : words_in(words)) {
+        for (std::size_t begin = 0; begin < word.size();) {
+            const std::size_t end = std::min(word.find('x', begin), word.size());
+            if (const std::optional<int> number = number_in(std::string_view(word).substr(begin, end - begin))) {
+                numbers.push_back(*number);
+            }
+            begin = end + 1;
+        }
+    }
+    return numbers.size() == 2 && numbers[0] * numbers[1] == data_parallel ? numbers[1] : 0;
+}
+
 /// Ranks that shard among themselves where the case says so; 0: it does not say how many.
 int stated_group(const PublishedRun& run, int data_parallel) {
     const std::vector<std::string> words = words_in(run.plan.zero);
@@ -42,6 +58,10 @@ int stated_group(const PublishedRun& run, int data_parallel) {
     }
     if (const int replicas = number_behind(words, "replic"); replicas > 0 && data_parallel % replicas == 0) {
         return data_parallel / replicas;
+    }
+    if (const int ranks = group_of_mesh(run.plan.zero, data_parallel);
+        ranks > 0 && number_behind(words, "shard") == 0) {
+        return ranks;
     }
     for (const char* const part : {"shard", "hsdp", "hybrid", "mics"}) {
         if (const int ranks = number_behind(words, part); ranks > 0) {

@@ -1,6 +1,7 @@
 /// @file Which of ZeRO's stages words mean.
 #include "compare/evaluate/runs/sharding_words.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <vector>
 
@@ -27,7 +28,9 @@ bool is_hybrid(std::string_view zero) { return has(zero, "hsdp") || has(zero, "h
 bool has_second_copy(std::string_view zero) {
     return has(zero, "hierarchical") || has(zero, "hpz") || zero.starts_with("++");
 }
-bool keeps_weights(std::string_view zero) { return has(zero, "shard_grad_op") || has(zero, "shard grad op"); }
+bool keeps_weights(std::string_view zero) {
+    return has(zero, "shard_grad_op") || has(zero, "shard grad op") || has(zero, "shard-grad-op");
+}
 
 namespace {
 
@@ -43,6 +46,20 @@ bool says_data_parallel_alone(std::string_view zero) {
            (!words.empty() && is_one_of(words.front(), {"ddp", "dp", "data_parallel", "replicated", "replicate"}));
 }
 
+/// ZeRO's stage N, which "2D FSDP + TP", "10" and "1-bit Adam" do not say.
+bool is_stage(const std::vector<std::string>& words, std::string_view stage) {
+    return !words.empty() && words.front() == stage && (words.size() == 1 || words[1] != "bit");
+}
+
+/// What follows the comma of "not FSDP, distributed optimizer"; empty: nothing does.
+std::string behind_denial(const std::string& zero) {
+    const std::vector<std::string> words = words_in(zero);
+    const std::size_t comma = zero.find_first_of(",;");
+    return words.size() > 2 && is_one_of(words.front(), {"no", "not", "without"}) && comma != std::string::npos
+               ? zero_words(zero.substr(std::min(zero.size(), zero.find_first_not_of(",; ", comma))))
+               : "";
+}
+
 bool says_states_sharded(std::string_view zero) {
     return (has(zero, "dist") && has(zero, "opt")) || (has(zero, "optimizer") && has(zero, "shard")) ||
            zero.starts_with("os ");
@@ -52,24 +69,30 @@ Sharded sharded_by(const std::string& zero) {
     if (is_unstated(zero)) {
         return Sharded::kUnstated;
     }
+    if (const std::string rest = behind_denial(zero); !rest.empty()) {
+        return sharded_by(rest);
+    }
     if (says_nothing_sharded(zero)) {
         return Sharded::kNothing;
     }
+    const std::vector<std::string> words = words_in(zero);
     if (keeps_weights(zero)) {
         return Sharded::kWeights;
     }
-    if (zero.starts_with("2") || has(zero, "zero2")) {
+    if (is_stage(words, "2") || has(zero, "zero2")) {
         return Sharded::kGradients;
     }
-    if (zero.starts_with("1")) {
+    if (is_stage(words, "1")) {
         return Sharded::kStates;
     }
-    if (zero.starts_with("3") || has(zero, "fsdp") || has(zero, "full_shard") || has(zero, "full shard") ||
-        has(zero, "fully shard") || has(zero, "fully_shard") || is_hybrid(zero) || has_second_copy(zero)) {
+    if (is_stage(words, "3") || has(zero, "fsdp") || has(zero, "full_shard") || has(zero, "full shard") ||
+        has(zero, "full-shard") || has(zero, "fully-shard") || has(zero, "fully shard") || has(zero, "fully_shard") ||
+        is_hybrid(zero) || has_second_copy(zero)) {
         return Sharded::kWeights;
     }
     if (says_states_sharded(zero)) {
-        return has(zero, "false") || has(zero, "disabled") ? Sharded::kNothing : Sharded::kStates;
+        return is_one_of(words.back(), {"false", "disabled", "off", "no", "none"}) ? Sharded::kNothing
+                                                                                   : Sharded::kStates;
     }
     return Sharded::kUnknown;
 }

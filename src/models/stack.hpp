@@ -82,7 +82,7 @@ struct Stack {
     bool reduce_scatter_overlaps = true;  ///< else plan.overlap's "dp" hides all-reduces only: sharded optimizers sum
                                           ///< gradients behind the last pass
     bool gathers_in_forward = false;      ///< sharded optimizers with plan.overlap's "dp": updated weights are gathered
-                                          ///< unit by unit beside the forward pass of a chunk's first micro-batch, not
+                                          ///< in buckets beside the forward pass of a chunk's first micro-batch, not
                                           ///< behind the update
     bool gradient_buckets = false;  ///< gradients as computed stay in buckets beside the accumulated ones, where there
                                     ///< are several replicas

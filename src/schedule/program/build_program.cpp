@@ -116,20 +116,21 @@ class StageBuilder {
         return is_last_part(s_.plan, v) ? head_forward(b_, x) : x;
     }
 
-    [[nodiscard]] std::vector<GatheredUnit> gathered_in_forward(int v, bool gathers_updated) const {
-        if (gathers_in_passes(s_.plan)) {
-            return forward_units(s_.workload, s_.plan, v);
+    [[nodiscard]] std::vector<GatheredUnit> gathered_in_forward(int v, bool exchanges) const {
+        if (!exchanges && !gathers_in_passes(s_.plan)) {
+            return {};
         }
-        return gathers_updated ? in_buckets(forward_units(s_.workload, s_.plan, v),
-                                            group_size(layout_, shard_groups(s_.plan, false).shard))
-                               : std::vector<GatheredUnit>{};
+        std::vector<GatheredUnit> units = forward_units(s_.workload, s_.plan, v);
+        return exchanges
+                   ? in_buckets(units, s_.stack.bucket_bytes, group_size(layout_, shard_groups(s_.plan, false).shard))
+                   : units;
     }
 
-    std::uint32_t forward(int chunk, int v, bool gathers_updated) {
+    std::uint32_t forward(int chunk, int v, bool exchanges) {
         b_.begin(BlockKind::kForward, chunk, false);
         b_.set(Phase::kForward, -1);
-        UnitGathers gathers(b_, layout_, gathered_in_forward(v, gathers_updated));
-        if (gathers_updated) {
+        UnitGathers gathers(b_, layout_, gathered_in_forward(v, exchanges));
+        if (exchanges) {
             gathers.all_at_once();
         }
         const bool receives = !is_first_part(s_.plan, v) && !is_local_boundary(s_.plan, v - 1);

@@ -59,8 +59,9 @@ std::vector<GatheredUnit> backward_units(const models::Workload& workload, const
     return units;
 }
 
-std::vector<GatheredUnit> in_buckets(const std::vector<GatheredUnit>& units, int sharers) {
-    const double least = std::max(40e6, 1e6 * sharers);
+std::vector<GatheredUnit> in_buckets(const std::vector<GatheredUnit>& units, double bucket_bytes, int sharers) {
+    constexpr double kFp32Bytes = 4, kOfRank = 1e6;
+    const double least = std::max(bucket_bytes / kFp32Bytes, kOfRank * sharers);
     std::vector<GatheredUnit> joined;
     std::size_t first = 0;
     for (const GatheredUnit& unit : units) {

@@ -13,7 +13,8 @@ struct GatheredUnit {
     StageParameters parameters;
     StageParameters more{};  ///< of a second unit, which is needed as well
     int second_unit = -1;    ///< none
-    bool is_there = false;   ///< it stays gathered from the forward pass (keeps_last_unit)
+    bool is_there = false;   ///< it stays gathered from the forward pass (keeps_last_unit), or comes with the first of
+                             ///< its bucket
 };
 /// Embedding, layers, final norm with LM head, which prediction modules behind it use again, and these: as far as the
 /// virtual stage has them. Where embedding and head are one table, what the pass gathered for the first is still there
@@ -25,9 +26,11 @@ struct GatheredUnit {
 [[nodiscard]] std::vector<GatheredUnit> backward_units(const models::Workload& workload, const models::Plan& plan,
                                                        const models::Stack& stack, int virtual_stage);
 
-/// Neighbours gathered as one, with the first of them, until they have as many parameters as Megatron-Core's buckets:
-/// max(40 M, 1 M a rank that shares them) (megatron/core/distributed, DistributedDataParallel; from memory).
-[[nodiscard]] std::vector<GatheredUnit> in_buckets(const std::vector<GatheredUnit>& units, int sharers);
+/// Neighbours gathered as one, with the first of them, until they have as many parameters as a bucket of the stack has
+/// in fp32, or 1 M for each rank that shares them if that is more (megatron/core/distributed, DistributedDataParallel;
+/// from memory).
+[[nodiscard]] std::vector<GatheredUnit> in_buckets(const std::vector<GatheredUnit>& units, double bucket_bytes,
+                                                   int sharers);
 
 /// Emits the gathers of a pass: before a unit runs those of plan.prefetch units behind it, too.
 class UnitGathers {

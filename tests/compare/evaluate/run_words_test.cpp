@@ -109,6 +109,12 @@ TEST(RunWords, recomputation_of_some_layers) {
     }
 }
 
+TEST(RunWords, full_recomputation_of_some_layers_is_not_that_of_all) {
+    for (const char* const words : {"full for first 4 layers", "full, but not the last 2 layers"}) {
+        EXPECT_NE(fault_of(run_with(kDense, {{"plan.recompute", json_quote(words)}})).find(words), std::string::npos);
+    }
+}
+
 TEST(RunWords, recomputation_of_parts_in_words_of_megatron) {
     for (const char* const core : {"selective", "core_attn", "core attention", "Core-Attn", "selective (attn)"}) {
         EXPECT_EQ(recomputed(kDense, core), Words{"core_attention"}) << core;

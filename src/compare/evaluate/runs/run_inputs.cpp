@@ -202,9 +202,8 @@ void write_texts(JsonWriter& json, std::string_view key, const std::vector<std::
 /// "none (blocking)", "no overlap", "false", "overlap off".
 bool denies_overlap(std::string_view text) {
     const std::vector<std::string> words = words_in(text);
-    return !words.empty() && (is_one_of(words.front(), {"none", "no", "false", "off", "without", "not", "disabled"}) ||
-                              (words.size() == 2 && words.front() == "overlap" &&
-                               is_one_of(words.back(), {"off", "none", "false", "disabled"})));
+    return !words.empty() &&
+           (is_denial(words.front()) || (words.size() == 2 && words.front() == "overlap" && is_denial(words.back())));
 }
 
 /// Streams that there are: tp and pp only with ranks of their own.

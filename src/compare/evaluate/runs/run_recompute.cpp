@@ -84,8 +84,7 @@ class Reader {
         if (words.empty()) {
             return whole_layers(json_quote(text) + " is taken as full recomputation");
         }
-        if (first.starts_with("none") ||
-            is_one_of(first, {"off", "no", "not", "false", "null", "disabled", "without", "never", "0"})) {
+        if (is_denial(first)) {
             return {};
         }
         if (const auto block = std::ranges::find(words, "block"); block != words.end()) {
@@ -95,6 +94,11 @@ class Reader {
             }
         }
         if (first.starts_with("full")) {
+            if (std::ranges::any_of(words, [](const std::string& word) {
+                    return is_one_of(word, {"first", "last", "but", "except", "without"});
+                })) {
+                refuse_words();
+            }
             return whole_layers();
         }
         if (first.starts_with("selective")) {
@@ -123,6 +127,12 @@ class Reader {
     const PublishedRun& run_;
     const RunNames::Framework& framework_;
     RunRecompute found_;
+
+    [[noreturn]] void refuse_words() const {
+        refuse(run_.id, "recompute " + json_quote(run_.plan.recompute),
+               "none, full, selective, uniform, block N, parts of a layer in Megatron-LM's words "
+               "(--recompute-modules) or the plan's, or nothing stated");
+    }
 
     static RunRecompute whole_layers(const std::string& note = "") {
         return {{"layer"}, 0, note.empty() ? Words{} : Words{note}};
@@ -154,9 +164,7 @@ class Reader {
             const auto* const alias =
                 std::ranges::find(kAliases, word, &std::pair<std::string_view, std::string_view>::first);
             if (!add(parts, alias == kAliases.end() ? std::string_view(word) : alias->second) && !passes_over_unknown) {
-                refuse(run_.id, "recompute " + json_quote(run_.plan.recompute),
-                       "none, full, selective, uniform, block N, parts of a layer in Megatron-LM's words "
-                       "(--recompute-modules) or the plan's, or nothing stated");
+                refuse_words();
             }
         }
         drop_parts_of_others(parts);

@@ -62,6 +62,11 @@ bool says(std::string_view text, std::string_view word) {
            !has(behind, "disabled") && !has(behind, "=0") && !has(behind, "none");
 }
 
+bool is_denial(std::string_view word) {
+    return word.starts_with("none") ||
+           is_one_of(word, {"no", "not", "off", "false", "null", "without", "disabled", "never", "0"});
+}
+
 bool is_unstated(std::string_view text) {
     const std::string said = lower_case(text);
     constexpr std::string_view kBeginnings[] = {

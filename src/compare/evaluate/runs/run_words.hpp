@@ -20,6 +20,8 @@ namespace auspex::evaluate {
 /// The text has the word, in any case, and does not deny it: not "uncompiled", "no-compile", "not yet compiled",
 /// "without torch.compile", "compile=False", "compile: off", "torch.compile disabled".
 [[nodiscard]] bool says(std::string_view text, std::string_view word);
+/// "none", "no", "off" and the like, which deny what they stand for or in front of.
+[[nodiscard]] bool is_denial(std::string_view word);
 /// Empty, "not stated", "see recipe", "unknown", "n/a" and the like.
 [[nodiscard]] bool is_unstated(std::string_view text);
 

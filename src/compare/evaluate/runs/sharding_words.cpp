@@ -36,9 +36,7 @@ namespace {
 
 bool says_nothing_sharded(std::string_view zero) {
     const std::vector<std::string> words = words_in(zero);
-    const std::string_view first = words.empty() ? "" : std::string_view(words.front());
-    return first.starts_with("none") || has(zero, "no_shard") ||
-           is_one_of(first, {"0", "no", "off", "false", "null", "without", "disabled", "not"});
+    return has(zero, "no_shard") || (!words.empty() && is_denial(words.front()));
 }
 bool says_data_parallel_alone(std::string_view zero) {
     const std::vector<std::string> words = words_in(zero);
@@ -55,7 +53,7 @@ bool is_stage(const std::vector<std::string>& words, std::string_view stage) {
 std::string behind_denial(const std::string& zero) {
     const std::vector<std::string> words = words_in(zero);
     const std::size_t comma = zero.find_first_of(",;");
-    return words.size() > 2 && is_one_of(words.front(), {"no", "not", "without"}) && comma != std::string::npos
+    return words.size() > 2 && is_denial(words.front()) && comma != std::string::npos
                ? zero_words(zero.substr(std::min(zero.size(), zero.find_first_not_of(",; ", comma))))
                : "";
 }
@@ -91,8 +89,7 @@ Sharded sharded_by(const std::string& zero) {
         return Sharded::kWeights;
     }
     if (says_states_sharded(zero)) {
-        return is_one_of(words.back(), {"false", "disabled", "off", "no", "none"}) ? Sharded::kNothing
-                                                                                   : Sharded::kStates;
+        return is_denial(words.back()) ? Sharded::kNothing : Sharded::kStates;
     }
     return Sharded::kUnknown;
 }

@@ -160,6 +160,18 @@ TEST_F(ValidateCli, cases_that_name_files_are_predicted_as_these_say) {
     EXPECT_LE(document.root().at("summary").at("all").at("mape").as_number(0, 10), 0.08);
 }
 
+TEST_F(ValidateCli, cases_of_which_none_can_be_predicted_are_one_error) {
+    const std::string cases = kCases;
+    const std::string elsewhere = "[" + cases.substr(cases.find("{\"id\": \"elsewhere\""));
+    for (const std::string flags : {"", " --json"}) {
+        const Outcome found = run("validate --cases " + file_with(elsewhere) + flags);
+        EXPECT_EQ(found.exit_code, 2);
+        EXPECT_EQ(found.out, "");
+        EXPECT_NE(found.error.find("1 case that cannot be predicted"), std::string::npos) << found.error;
+        EXPECT_NE(found.error.find("Abacus"), std::string::npos) << found.error;
+    }
+}
+
 TEST_F(ValidateCli, bad_input_is_one_error) {
     for (const std::string& text :
          {std::string("[]"), std::string("{}"), std::string("[{\"id\": 5}]"), std::string("[")}) {

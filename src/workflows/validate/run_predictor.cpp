@@ -41,15 +41,20 @@ double RunPredictor::step_with(const evaluate::ValidatedRun& one, const std::str
 }
 
 void RunPredictor::check_files(const std::vector<evaluate::PublishedRun>& runs) const {
-    std::set<std::pair<const evaluate::RunNames::Hardware*, const evaluate::RunNames::Framework*>> done;
+    std::set<std::vector<std::string>> done;
     for (const evaluate::PublishedRun& run : runs) {
-        const auto* const hardware = hardware_of(names_, run);
-        const auto* const framework = framework_of(names_, run);
-        if (hardware == nullptr || framework == nullptr || !done.insert({hardware, framework}).second) {
-            continue;
-        }
+        const auto hardware = hardware_of(names_, run);
+        const auto framework = framework_of(names_, run);
         for (const bool is_compiled : {false, true}) {
+            if (!hardware || !framework) {
+                continue;
+            }
             const std::vector<std::string> settings = settings_of(*hardware, *framework, is_compiled);
+            std::vector<std::string> files{hardware->machine, framework->stack};
+            files.insert(files.end(), settings.begin(), settings.end());
+            if (!done.insert(std::move(files)).second) {
+                continue;
+            }
             static_cast<void>(models::load_machine(
                 launch::load_document("machine", place_of(hardware->machine, machines_), settings)));
             static_cast<void>(
@@ -82,10 +87,13 @@ bool is_other_system(const evaluate::PublishedRun& run, const evaluate::RunNames
 
 void RunPredictor::predict_run(evaluate::ValidatedRun& one) const {
     const evaluate::PublishedRun& run = one.run;
-    const evaluate::RunNames::Hardware* const hardware = hardware_of(names_, run);
-    const evaluate::RunNames::Framework* const framework = framework_of(names_, run);
-    if (hardware == nullptr || framework == nullptr) {
-        refuse_unmapped(names_, run);
+    const std::optional<evaluate::RunNames::Hardware> hardware = hardware_of(names_, run);
+    if (!hardware) {
+        refuse_hardware(names_, run);
+    }
+    const std::optional<evaluate::RunNames::Framework> framework = framework_of(names_, run);
+    if (!framework) {
+        refuse_framework(names_, run);
     }
     one.machine = hardware->machine;
     one.stack = framework->stack;
@@ -111,11 +119,12 @@ void RunPredictor::predict_run(evaluate::ValidatedRun& one) const {
     one.predicted_s = prediction.step_time_s;
     one.constants_s = prediction.step_time_interval_s;
     one.losses = prediction.losses;
-    for (const std::string& note : {hardware->note, framework->note}) {
+    for (const std::string& note : {hardware->note, hardware->note_unstated}) {
         if (!note.empty()) {
             one.notes.push_back(note);
         }
     }
+    one.notes.insert(one.notes.end(), framework->notes.begin(), framework->notes.end());
     if (is_other_system(run, *hardware)) {
         one.notes.push_back("machine " + json_quote(run.system) + " is taken by its GPU alone");
     }

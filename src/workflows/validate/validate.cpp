@@ -88,6 +88,23 @@ void add_ablations(const RunPredictor& predictor, ValidatedRuns& all) {
     }
 }
 
+/// A report without one prediction is none. Throws InputError with the reasons of the first cases.
+void require_a_prediction(const std::vector<evaluate::ValidatedRun>& runs) {
+    constexpr std::size_t kSaid = 3;
+    std::string reasons;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        if (runs[i].why_unmapped.empty()) {
+            return;
+        }
+        reasons += i < kSaid ? (i > 0 ? "; " : "") + runs[i].why_unmapped : "";
+    }
+    const std::string more = runs.size() > kSaid ? "; and " + std::to_string(runs.size() - kSaid) + " more" : "";
+    throw InputError("--cases", "found " + std::to_string(runs.size()) +
+                                    (runs.size() == 1 ? " case that cannot be predicted"
+                                                      : " cases, none of which can be predicted") +
+                                    "; expected one at least that can be; " + reasons + more);
+}
+
 /// Of machines and stacks that cases have.
 void add_files(const ValidateRequest& request, ValidatedRuns& all) {
     std::set<std::string> machines, stacks;
@@ -132,6 +149,7 @@ ValidatedRuns validate(const ValidateRequest& request) {
         const std::scoped_lock lock(mutex);
         progress.show(++done, runs.size());
     });
+    require_a_prediction(all.runs);
     evaluate::judge_intervals(all.runs);
     if (request.ablate) {
         add_ablations(predictor, all);

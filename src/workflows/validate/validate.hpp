@@ -28,7 +28,7 @@ struct ValidatedRuns {
 };
 
 /// Every case of the files: predicted (folded lens, with its interval), or with why not. Throws InputError where a file
-/// is no file of cases, or has none.
+/// is no file of cases, where there is none, and where none can be predicted.
 [[nodiscard]] ValidatedRuns validate(const ValidateRequest& request);
 
 }  // namespace auspex::workflows

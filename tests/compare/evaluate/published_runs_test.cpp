@@ -213,9 +213,9 @@ TEST(PublishedRuns, recomputation_that_is_not_stated_is_tried_the_cheapest_first
     EXPECT_EQ(notes_of_choice(recipe, open_choices(recipe, f)[0][2]),
               std::vector<std::string>{"recompute layer is assumed"});
     EXPECT_THROW(static_cast<void>(load_run_names(JsonDocument::parse(
-                     R"({"hardware": [], "fitted": [], "frameworks": [{"text": ["a"], "stack": "s",
-                         "gradient_dtype": "fp32", "expert_kernels": "grouped", "dispatch": "alltoall",
-                         "recompute_unstated": "none", "recompute_choices": [["activations"]]}]})",
+                     R"({"hardware": [], "fitted": [], "frameworks": [{"name": "a", "texts": ["a"], "stack": "s",
+                         "plan": {"gradient_dtype": "fp32", "expert_kernels": "grouped", "dispatch": "alltoall",
+                                  "recompute_unstated": "none", "recompute_choices": [["activations"]]}}]})",
                      "names"))),
                  InputError);
     // No latents here and no shared experts: what is left of a choice that names them is there already.
@@ -244,23 +244,33 @@ TEST(PublishedRuns, what_a_case_says_is_corrected_by_its_id_or_source) {
     EXPECT_THROW(static_cast<void>(load_run_names(JsonDocument::parse(without, "names"))), InputError);
 }
 
+/// A table of two GPUs by their NICs, and of two frameworks.
+RunNames small_table() {
+    return load_run_names(JsonDocument::parse(
+        R"({"hardware": [{"gpu": ["A100-SXM-80GB"], "machine": "m",
+                          "links": [{"nics": ["4x200"], "set": ["machine.node.nic.count=4"]}]}],
+            "frameworks": [
+              {"name": "Megatron", "texts": ["Megatron", "NeMo"], "stack": "new", "plan": {"gradient_dtype": "fp32",
+               "expert_kernels": "loop", "dispatch": "alltoall", "recompute_unstated": "full"}},
+              {"name": "Megatron-LM", "texts": ["Megatron-LM"], "like": "Megatron",
+               "releases": [{"gpu": ["A100"], "stack": "old"}, {}]}],
+            "fitted": []})",
+        "names"));
+}
+
 TEST(PublishedRuns, names_are_compared_without_case_blanks_hyphens_and_makers) {
-    RunNames names;
-    names.hardware = {{{"A100-SXM-80GB"}, {"4x200"}, "", "four", {}}, {{"A100-SXM-80GB"}, {}, "", "eight", {}}};
-    names.frameworks = {framework(), framework()};
-    names.frameworks[0].text = {"Megatron-LM"}, names.frameworks[0].gpu = {"A100"}, names.frameworks[0].stack = "old";
-    names.frameworks[1].text = {"Megatron", "NeMo"}, names.frameworks[1].stack = "new";
+    const RunNames names = small_table();
     PublishedRun run;
     run.gpu = "NVIDIA A100 SXM 80GB", run.framework = "megatron lm", run.nics = "4 x 200 Gb/s";
-    EXPECT_EQ(hardware_of(names, run)->machine, "four");
+    EXPECT_EQ(hardware_of(names, run)->set, std::vector<std::string>{"machine.node.nic.count=4"});
     EXPECT_EQ(framework_of(names, run)->stack, "old");
     run.gpu = "A100-SXM-80GB HBM2e", run.nics = "8x200Gb/s", run.framework = "NVIDIA NeMo 24.07";
-    EXPECT_EQ(hardware_of(names, run)->machine, "eight");
+    EXPECT_TRUE(hardware_of(names, run)->set.empty());
     EXPECT_EQ(framework_of(names, run)->stack, "new");
     run.framework = "our own Megatron-LM";
     EXPECT_EQ(framework_of(names, run)->stack, "old");
     run.gpu = "H100", run.framework = "Megatron-LM";
-    EXPECT_EQ(hardware_of(names, run), nullptr);
+    EXPECT_FALSE(hardware_of(names, run));
     EXPECT_EQ(framework_of(names, run)->stack, "new");
 }
 
@@ -366,15 +376,15 @@ TEST(PublishedRuns, what_cannot_be_said_is_refused_by_name) {
 TEST(PublishedRuns, names_are_those_that_a_case_begins_with) {
     const RunNames names = load_run_names(JsonDocument::parse(
         R"({"hardware": [{"gpu": ["G"], "system": "LUMI", "machine": "a"}, {"gpu": ["G"], "machine": "b"}],
-            "frameworks": [{"text": ["F"], "stack": "s", "gradient_dtype": "fp32", "expert_kernels": "loop",
-                            "dispatch": "alltoall", "recompute_unstated": "full"}],
+            "frameworks": [{"name": "F", "texts": ["F"], "stack": "s", "plan": {"gradient_dtype": "fp32",
+                            "expert_kernels": "loop", "dispatch": "alltoall", "recompute_unstated": "full"}}],
             "fitted": [{"id": "gpt3", "what": "a rate"}]})",
         "names.json"));
     EXPECT_EQ(hardware_of(names, run_with(kGpt, {{"machine", "LUMI"}}))->machine, "a");
     EXPECT_EQ(hardware_of(names, run_with(kGpt, {}))->machine, "b");
-    EXPECT_EQ(hardware_of(names, run_with(kGpt, {{"hardware.gpu", "H"}})), nullptr);
+    EXPECT_FALSE(hardware_of(names, run_with(kGpt, {{"hardware.gpu", "H"}})));
     EXPECT_EQ(framework_of(names, run_with(kGpt, {{"framework", "F 2.1"}}))->stack, "s");
-    EXPECT_EQ(framework_of(names, run_with(kGpt, {{"framework", "G"}})), nullptr);
+    EXPECT_FALSE(framework_of(names, run_with(kGpt, {{"framework", "G"}})));
     EXPECT_TRUE(is_fitted(names, run_with(kGpt, {})));
     EXPECT_FALSE(is_fitted(names, run_with(kGpt, {{"id", "another"}})));
 }

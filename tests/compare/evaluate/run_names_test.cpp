@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,8 +33,8 @@ PublishedRun run_of(const std::string& framework, const std::string& gpu, const 
 }
 
 std::string stack_of(const std::string& framework, const std::string& gpu) {
-    const RunNames::Framework* const found = framework_of(shipped(), run_of(framework, gpu));
-    return found == nullptr ? "" : found->stack;
+    const std::optional<RunNames::Framework> found = framework_of(shipped(), run_of(framework, gpu));
+    return found ? found->stack : "";
 }
 
 constexpr const char *kHopper = "NVIDIA H100-SXM5 80GB", *kAmpere = "A100-SXM4-40GB", *kGcd = "AMD Instinct MI250X GCD",
@@ -105,31 +106,12 @@ TEST(RunNames, a_framework_is_known_by_any_spelling_of_its_name) {
 
 /// NeMo and Megatron-Bridge reduce gradients in bf16, Megatron-Core by itself in fp32.
 TEST(RunNames, recipes_of_nemo_are_told_from_megatron_core) {
-    for (const auto& [framework, dtype] : std::map<std::string, std::string>{
-             {"Megatron-Core (NeMo)", "bf16"}, {"NeMo 25.04", "bf16"}, {"Megatron-Core r0.8.0", "fp32"}}) {
+    for (const auto& [framework, dtype] : std::map<std::string, std::string>{{"Megatron-Core (NeMo)", "bf16"},
+                                                                             {"Megatron-LM r0.8, NeMo", "bf16"},
+                                                                             {"NeMo 25.04", "bf16"},
+                                                                             {"Megatron-Core r0.8.0", "fp32"}}) {
         EXPECT_EQ(framework_of(shipped(), run_of(framework, kHopper))->gradient_dtype, dtype) << framework;
     }
-    // Releases of 2024, and those before CUDA graphs on Hopper, whether source or framework has the version.
-    const std::vector<std::string> old{"stack.releases.use=mcore-2024"},
-        old_on_hopper{"stack.releases.use=mcore-2024-hopper"};
-    EXPECT_EQ(framework_of(shipped(), run_of("NeMo", kHopper, "performance, 24.07 NeMo container"))->set,
-              old_on_hopper);
-    EXPECT_EQ(framework_of(shipped(), run_of("NeMo 24.09", kAmpere))->set, old);
-    for (const char* const name : {"dgxc-benchmarking 24.11", "NeMo (24.09)", "NeMo v24.07",
-                                   "NVIDIA NeMo Framework 24.05", "Megatron-LM (core_v0.8.0)"}) {
-        EXPECT_EQ(framework_of(shipped(), run_of(name, kHopper))->set, old_on_hopper) << name;
-    }
-    EXPECT_EQ(framework_of(shipped(), run_of("NeMo (25.04)", kHopper))->set.front(), "stack.releases.use=eager-2025");
-    EXPECT_EQ(framework_of(shipped(), run_of("Megatron-Core r0.8.0", kHopper))->set, old_on_hopper);
-    for (const char* const name : {"Megatron-Core v0.8", "Megatron-Core 0.9", "Megatron-LM (r0.7)", "MCore r0.6"}) {
-        EXPECT_EQ(framework_of(shipped(), run_of(name, kHopper))->set, old_on_hopper) << name;
-    }
-    EXPECT_TRUE(framework_of(shipped(), run_of("Megatron-Core r0.13", kHopper))->set.empty());
-    const std::vector<std::string> eager{"stack.releases.use=eager-2025"};
-    EXPECT_EQ(framework_of(shipped(), run_of("NeMo 25.04", kHopper))->set, eager);
-    EXPECT_EQ(framework_of(shipped(), run_of("NeMo", kHopper, "performance, 25.11 NeMo container"))->set, eager);
-    EXPECT_TRUE(framework_of(shipped(), run_of("NeMo 25.04", "B200"))->set.empty());
-    EXPECT_TRUE(framework_of(shipped(), run_of("NeMo 26.06", kHopper))->set.empty());
 }
 
 TEST(RunNames, baselines_of_deepspeed_pad_to_their_capacity_and_x_moe_does_not) {
@@ -149,7 +131,8 @@ TEST(RunNames, baselines_of_deepspeed_pad_to_their_capacity_and_x_moe_does_not) 
 
 /// What an entry takes for granted, its stack has.
 TEST(RunNames, every_stack_of_the_table_is_there_and_offers_what_its_entry_asks_for) {
-    for (const RunNames::Framework& one : shipped().frameworks) {
+    for (const RunNames::NamedFramework& named : shipped().frameworks) {
+        const RunNames::Framework& one = named.framework;
         const models::Stack stack = models::load_stack(JsonDocument::load(kRoot + "/stacks/" + one.stack + ".json"));
         EXPECT_NE(std::ranges::find(stack.offers_expert_kernels, one.expert_kernels), stack.offers_expert_kernels.end())
             << one.stack << " " << one.expert_kernels;
@@ -159,9 +142,12 @@ TEST(RunNames, every_stack_of_the_table_is_there_and_offers_what_its_entry_asks_
 }
 
 std::string refusal_of(const PublishedRun& run) {
-    EXPECT_EQ(framework_of(shipped(), run), nullptr) << run.framework;
     try {
-        refuse_unmapped(shipped(), run);
+        if (!hardware_of(shipped(), run)) {
+            refuse_hardware(shipped(), run);
+        }
+        EXPECT_FALSE(framework_of(shipped(), run)) << run.framework;
+        refuse_framework(shipped(), run);
     } catch (const InputError& error) {
         return error.what();
     }
@@ -196,9 +182,6 @@ TEST(RunNames, megatron_lm_on_an_a100_is_as_old_as_its_case_says) {
     EXPECT_EQ(stack(run_of("Megatron-LM", kAmpere), "with FlashAttention; activations are recomputed, offload none"),
               "megatron-core");
     EXPECT_EQ(stack(run_of("Megatron-LM (FlashAttention-2)", kAmpere)), "megatron-core");
-    const std::vector<std::string> old{"stack.releases.use=mcore-2024"};
-    EXPECT_EQ(framework_of(shipped(), run_of("Megatron-LM, FlashAttention", kAmpere))->set, old);
-    EXPECT_EQ(framework_of(shipped(), run_of("MegaScale", kAmpere))->set, old);
     EXPECT_EQ(framework_of(shipped(), run_of("HAI-LLM", "H800"))->fp8, "blockwise");
 }
 
@@ -211,31 +194,14 @@ TEST(RunNames, some_frameworks_are_known_with_sharded_weights_only) {
     EXPECT_NE(refusal_of(run).find("sharded weights"), std::string::npos);
 }
 
-TEST(RunNames, gpus_that_are_nearly_another_are_that_with_changes_and_a_note) {
-    const auto hardware = [](const char* gpu) { return hardware_of(shipped(), run_of("NeMo", gpu)); };
-    const std::vector<std::array<std::string, 2>> expected{
-        {"MI250", "frontier"}, {"A800-SXM4-80GB", "dgx-a100"}, {"NVIDIA H20 96GB", "dgx-h100"}, {"A100", "dgx-a100"}};
-    for (const auto& [gpu, machine] : expected) {
-        EXPECT_EQ(hardware(gpu.c_str())->machine, machine) << gpu;
-        EXPECT_NE(hardware(gpu.c_str())->note, "") << gpu;
-    }
-    EXPECT_EQ(hardware("AMD Instinct MI250X GCD")->note, "");
-    EXPECT_EQ(hardware("H200-SXM-141GB")->machine, "dgx-h200");
-    EXPECT_EQ(hardware("A100 (40GB)")->machine, "dgx-a100-40");
-    for (const char* const card : {"A100 PCIe 80GB", "A100-80GB-PCIe", "NVIDIA H100 PCIe", "H100 NVL"}) {
-        const PublishedRun run = run_of("MaxText", card);
-        EXPECT_EQ(hardware_of(shipped(), run), nullptr) << card;
-        EXPECT_NE(refusal_of(run).find("a PCIe part"), std::string::npos) << card;
-    }
-}
-
 TEST(RunNames, bad_entries_are_refused_by_path) {
-    const auto fault = [](const std::string& more) {
+    const auto fault = [](const std::string& plan, const std::string& more = "") {
         try {
             static_cast<void>(load_run_names(JsonDocument::parse(
-                R"({"hardware": [], "fitted": [], "frameworks": [{"text": ["a"], "stack": "s", "gradient_dtype": "fp32",
-                    "expert_kernels": "grouped", "dispatch": "alltoall", "recompute_unstated": "none", )" +
-                    more + "}]}",
+                R"({"hardware": [], "fitted": [], "frameworks": [{"name": "a", "texts": ["a"], "stack": "s", )" + more +
+                    R"("plan": {"gradient_dtype": "fp32", "expert_kernels": "grouped", "dispatch": "alltoall",
+                                "recompute_unstated": "none", )" +
+                    plan + "}}]}",
                 "names")));
         } catch (const InputError& error) {
             return std::string(error.what());
@@ -246,7 +212,18 @@ TEST(RunNames, bad_entries_are_refused_by_path) {
     EXPECT_NE(fault(R"("pads_to_capacity": 1)").find("pads_to_capacity"), std::string::npos);
     EXPECT_EQ(fault(R"("capacity_unstated": 1.25)"), "");
     EXPECT_NE(fault(R"("fp8": "narrow")").find("fp8"), std::string::npos);
-    EXPECT_NE(fault(R"("note": "")").find("note"), std::string::npos);
+    EXPECT_NE(fault(R"("fp8": "none")", R"("note": "", )").find("note"), std::string::npos);
+    const auto fault_of = [&fault](const char* more) { return fault(R"("fp8": "tensorwise")", more); };
+    EXPECT_EQ(fault_of(""), "");
+    EXPECT_NE(fault_of(R"("like": "b", )").find("framework in front"), std::string::npos);
+    EXPECT_NE(fault_of(R"("over": ["b"], )").find("\"b\""), std::string::npos);
+    // Bounds of versions are two, and dates and numbers are not mixed.
+    EXPECT_NE(fault_of(R"("releases": [{"numbers": ["0.5"]}], )").find("two bounds"), std::string::npos);
+    EXPECT_NE(fault_of(R"("releases": [{"numbers": ["0.5", "25.04"]}], )").find("0.11"), std::string::npos);
+    EXPECT_NE(fault_of(R"("releases": [{"dates": [null, "0.9"]}], )").find("2025-04"), std::string::npos);
+    // Something is left for cases without a version.
+    EXPECT_NE(fault_of(R"("releases": [{"numbers": [null, "0.9"]}], )").find("unstated"), std::string::npos);
+    EXPECT_EQ(fault_of(R"("releases": [{"numbers": [null, "0.9"], "unstated": true}], )"), "");
     EXPECT_THROW(static_cast<void>(load_run_names(JsonDocument::parse(
                      R"({"hardware": [], "fitted": [], "frameworks": [], "unmapped": [{"why": "w"}]})", "names"))),
                  InputError);

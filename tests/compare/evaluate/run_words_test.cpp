@@ -131,6 +131,11 @@ TEST(RunWords, recomputation_of_parts_in_words_of_megatron) {
     EXPECT_TRUE(has_note(recomputing(kDense, R"("layernorm, moe_act")"), "moe_act is left out"));
     EXPECT_EQ(recomputed(kMixture, "mlp, layernorm"), Words{"norm"});
     EXPECT_TRUE(has_note(recomputing(kMixture, R"("mlp")"), "mlp is left out"));
+    // The plan's "expert" of a dense model is its feed-forward, Megatron-LM's "mlp".
+    EXPECT_EQ(recomputed(kDense, "expert"), Words{"expert"});
+    EXPECT_TRUE(has_note(recomputing(kDense, R"("expert")"), "taken as that of its feed-forward"));
+    EXPECT_FALSE(has_note(recomputing(kDense, R"("mlp")"), "feed-forward"));
+    EXPECT_FALSE(has_note(recomputing(kMixture, R"("expert")"), "feed-forward"));
     EXPECT_NE(fault_of(recomputing(kDense, R"("layernorm, gizmo")")).find("gizmo"), std::string::npos);
 }
 
@@ -192,11 +197,60 @@ TEST(RunWords, hybrid_sharding_is_over_a_node_or_as_many_ranks_as_are_said) {
     // The ranks of a node that are data-parallel: 8 over tp.
     EXPECT_EQ(plan_of(sharded(R"("HSDP")", {{"plan.tp", "2"}})).shard_replicas, 8);
     // NVIDIA's tables: fsdp 0 is none, 1 all, more so many ranks.
-    EXPECT_EQ(plan_of(sharded(R"("none")", {{"plan.fsdp", "0"}})).optimizer, models::OptimizerSharding::kReplicated);
-    EXPECT_EQ(plan_of(sharded(R"("none")", {{"plan.fsdp", "1"}})).optimizer, models::OptimizerSharding::kFsdp);
-    EXPECT_EQ(plan_of(sharded(R"("none")", {{"plan.fsdp", "true"}})).shard_replicas, 1);
-    EXPECT_EQ(plan_of(sharded(R"("none")", {{"plan.fsdp", "16"}})).shard_replicas, 4);
-    EXPECT_EQ(plan_of(sharded(R"("none")", {{"plan.fsdp", "64"}})).shard_replicas, 1);
+    EXPECT_EQ(plan_of(sharded("null", {{"plan.fsdp", "0"}})).optimizer, models::OptimizerSharding::kReplicated);
+    EXPECT_EQ(plan_of(sharded("null", {{"plan.fsdp", "1"}})).optimizer, models::OptimizerSharding::kFsdp);
+    EXPECT_EQ(plan_of(sharded("null", {{"plan.fsdp", "true"}})).shard_replicas, 1);
+    EXPECT_EQ(plan_of(sharded("null", {{"plan.fsdp", "16"}})).shard_replicas, 4);
+    EXPECT_EQ(plan_of(sharded("3", {{"plan.fsdp", "64"}})).shard_replicas, 1);
+}
+
+/// fsdp above 0 shards weights; so do stage 3 and its kind, and nothing else.
+TEST(RunWords, zero_and_fsdp_that_contradict_each_other_are_refused) {
+    for (const auto& [zero, fsdp] : std::vector<std::pair<std::string, std::string>>{
+             {"1", "8"}, {"none", "1"}, {"ddp", "true"}, {"2", "8"}, {"3", "0"}, {"FSDP", "false"}}) {
+        const std::string fault = fault_of(sharded(json_quote(zero), {{"plan.fsdp", fsdp}}));
+        EXPECT_NE(fault.find("zero " + json_quote(zero) + " beside fsdp"), std::string::npos) << zero << " " << fault;
+    }
+    for (const auto& [zero, fsdp] : std::vector<std::pair<std::string, std::string>>{
+             {"1", "0"}, {"distributed optimizer (no FSDP)", "0"}, {"FSDP", "16"}, {"not stated", "8"}}) {
+        EXPECT_EQ(fault_of(sharded(json_quote(zero), {{"plan.fsdp", fsdp}})), "") << zero;
+    }
+}
+
+/// Without a node's GPUs it is not known how many ranks HSDP and hpZ shard over, unless the words say it.
+TEST(RunWords, sharding_over_a_node_wants_its_gpus) {
+    const Values no_node{{"hardware.gpus_per_node", "null"}};
+    for (const char* const words : {"HSDP", "ZeRO++", "3 + hierarchical partition (hpZ)"}) {
+        const std::string fault = fault_of(sharded(json_quote(words), no_node));
+        EXPECT_NE(fault.find("hardware.gpus_per_node"), std::string::npos) << fault;
+    }
+    EXPECT_EQ(plan_of(sharded(R"("HSDP 16")", no_node)).shard_replicas, 4);
+    EXPECT_EQ(plan_of(sharded(json_quote("3 (hpZ=16)"), no_node)).reshard_ranks, 16);
+}
+
+/// Megatron-Core refuses to train mixtures with tp above 1 without it.
+TEST(RunWords, mixtures_with_tp_slice_sequences_where_the_framework_needs_it) {
+    RunNames::Framework core = framework();
+    core.experts_need_sequence_parallel = true;
+    const auto notes = [&core](const PublishedRun& run) {
+        std::string all;
+        for (const std::string& note : run_inputs(run, core).notes) {
+            all += note + "; ";
+        }
+        return all;
+    };
+    const PublishedRun open = run_with(kMixture, {{"plan.tp", "2"}}),
+                       denied = run_with(kMixture, {{"plan.tp", "2"}, {"plan.seq_parallel", "false"}}),
+                       stated = run_with(kMixture, {{"plan.tp", "2"}, {"plan.seq_parallel", "true"}});
+    for (const PublishedRun& run : {open, denied, stated}) {
+        EXPECT_TRUE(plan_of(run, core).sequence_parallel);
+    }
+    EXPECT_NE(notes(open).find("sequence parallelism is assumed, which the case does not state"), std::string::npos);
+    EXPECT_NE(notes(denied).find("though the case denies it"), std::string::npos);
+    EXPECT_EQ(notes(stated).find("sequence parallelism"), std::string::npos);
+    EXPECT_FALSE(plan_of(open).sequence_parallel);  // of a framework that does not need it
+    EXPECT_FALSE(plan_of(run_with(kMixture, {}), core).sequence_parallel);
+    EXPECT_FALSE(plan_of(run_with(kDense, {{"plan.tp", "2"}}), core).sequence_parallel);
 }
 
 TEST(RunWords, a_mesh_of_replicas_and_shards_is_read_as_pytorchs) {

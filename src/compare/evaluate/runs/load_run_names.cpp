@@ -3,127 +3,43 @@
 
 #include "base/json.hpp"
 #include "compare/evaluate/published_collectives.hpp"
+#include "compare/evaluate/runs/load_frameworks.hpp"
 #include "compare/evaluate/runs/run_names.hpp"
-#include "models/plan.hpp"
 
 namespace auspex::evaluate {
 namespace {
 
+std::optional<RunNames::SizeRange> read_memory(const JsonValue& v) {
+    const std::optional<JsonValue> found = v.find("memory");
+    if (!found) {
+        return std::nullopt;
+    }
+    constexpr double kMost = 1e4;
+    const std::vector<JsonValue> bounds = found->elements();
+    if (bounds.size() != 2 || bounds[0].as_number(1, kMost) > bounds[1].as_number(1, kMost)) {
+        found->fail("the least and the most GB that a text may give");
+    }
+    return RunNames::SizeRange{bounds[0].as_number(1, kMost), bounds[1].as_number(1, kMost)};
+}
+
 RunNames::Hardware read_hardware(const JsonValue& v) {
-    v.allow_only({"gpu", "nics", "system", "machine", "set", "note"});
-    return {texts_in(v, "gpu"),    texts_in(v, "nics"), text_in(v, "system"),
-            name_in(v, "machine"), texts_in(v, "set"),  text_in(v, "note")};
-}
-
-std::vector<std::vector<std::string>> read_choices(const JsonValue& list) {
-    std::vector<std::vector<std::string>> choices;
-    for (const JsonValue& choice : list.elements()) {
-        static_cast<void>(models::read_recompute(choice));
-        std::vector<std::string>& words = choices.emplace_back();
-        for (const JsonValue& word : choice.elements()) {
-            words.push_back(word.as_string());
+    v.allow_only({"gpu", "memory", "system", "machine", "set", "links", "note", "note_unstated"});
+    RunNames::Hardware hardware{texts_in(v, "gpu"),   read_memory(v),
+                                text_in(v, "system"), name_in(v, "machine"),
+                                texts_in(v, "set"),   {},
+                                text_in(v, "note"),   text_in(v, "note_unstated")};
+    if (const std::optional<JsonValue> links = v.find("links")) {
+        for (const JsonValue& one : links->elements()) {
+            one.allow_only({"nics", "set"});
+            hardware.links.push_back({texts_in(one, "nics"), texts_in(one, "set")});
         }
     }
-    if (choices.empty()) {
-        list.fail("one list of words at least");
-    }
-    return choices;
-}
-
-void read_capacity(const JsonValue& v, RunNames::Framework& framework) {
-    constexpr double kLeast = 0.01, kMost = 1000;  // of workload.capacity_factor
-    if (const std::optional<JsonValue> pads = v.find("pads_to_capacity")) {
-        framework.pads_to_capacity = pads->as_bool();
-    }
-    if (const std::optional<JsonValue> factor = v.find("capacity_unstated")) {
-        framework.capacity_unstated = factor->as_number(kLeast, kMost);
-    }
-}
-
-RunNames::Framework read_framework(const JsonValue& v) {
-    v.allow_only({"text",
-                  "gpu",
-                  "source_key",
-                  "source",
-                  "words",
-                  "note",
-                  "sharded_only",
-                  "fp8",
-                  "stack",
-                  "gradient_dtype",
-                  "expert_kernels",
-                  "dispatch",
-                  "dispatch_between_nodes",
-                  "overlap",
-                  "overlap_sharded",
-                  "recompute_unstated",
-                  "most_virtual_stages",
-                  "sharded_with_stages",
-                  "sharded_with_experts",
-                  "pads_to_capacity",
-                  "capacity_unstated",
-                  "optimizer_unstated",
-                  "micro_batch_per_stage",
-                  "selective",
-                  "recompute_choices",
-                  "fp8_weights_only",
-                  "set",
-                  "set_compiled"});
-    RunNames::Framework framework;
-    framework.text = texts_in(v, "text");
-    framework.gpu = texts_in(v, "gpu");
-    framework.source = texts_in(v, "source");
-    framework.source_key = text_in(v, "source_key");
-    framework.words = texts_in(v, "words");
-    framework.note = text_in(v, "note");
-    framework.sharded_only = text_in(v, "sharded_only");
-    if (const std::optional<JsonValue> recipe = v.find("fp8")) {
-        static_cast<void>(recipe->as_one_of(models::kFp8Words));
-        framework.fp8 = recipe->as_string();
-    }
-    framework.stack = name_in(v, "stack");
-    framework.gradient_dtype = name_in(v, "gradient_dtype");
-    framework.expert_kernels = name_in(v, "expert_kernels");
-    framework.dispatch = name_in(v, "dispatch");
-    framework.dispatch_between_nodes = text_in(v, "dispatch_between_nodes");
-    framework.overlap = texts_in(v, "overlap");
-    framework.overlap_sharded = texts_in(v, "overlap_sharded");
-    constexpr int kMost = 1000;
-    if (const std::optional<JsonValue> most = v.find("most_virtual_stages")) {
-        framework.most_virtual_stages = static_cast<int>(most->as_integer(1, kMost));
-    }
-    framework.selective = v.find("selective") ? texts_in(v, "selective") : std::vector<std::string>{"core_attention"};
-    const JsonValue unstated = v.at("recompute_unstated");
-    static_cast<void>(unstated.as_one_of({"none", "selective", "full"}));
-    framework.recompute_unstated = unstated.as_string();
-    if (const std::optional<JsonValue> choices = v.find("recompute_choices")) {
-        framework.recompute_choices = read_choices(*choices);
-    }
-    if (const std::optional<JsonValue> recipes = v.find("fp8_weights_only")) {
-        for (const JsonValue& recipe : recipes->elements()) {
-            static_cast<void>(recipe.as_one_of(models::kFp8Words));
-            framework.fp8_weights_only.push_back(recipe.as_string());
-        }
-    }
-    if (const std::optional<JsonValue> per_stage = v.find("micro_batch_per_stage")) {
-        framework.micro_batch_per_stage = per_stage->as_bool();
-    }
-    if (v.find("optimizer_unstated")) {
-        framework.optimizer_unstated = name_in(v, "optimizer_unstated");
-    }
-    if (v.find("sharded_with_experts")) {
-        framework.sharded_with_experts = name_in(v, "sharded_with_experts");
-    }
-    framework.sharded_with_stages = text_in(v, "sharded_with_stages");
-    read_capacity(v, framework);
-    framework.set = texts_in(v, "set");
-    framework.set_compiled = texts_in(v, "set_compiled");
-    return framework;
+    return hardware;
 }
 
 RunNames::Unmapped read_unmapped(const JsonValue& v) {
-    v.allow_only({"text", "gpu", "why"});
-    RunNames::Unmapped unmapped{texts_in(v, "text"), texts_in(v, "gpu"), name_in(v, "why")};
+    v.allow_only({"text", "gpu", "memory", "why"});
+    RunNames::Unmapped unmapped{texts_in(v, "text"), texts_in(v, "gpu"), read_memory(v), name_in(v, "why")};
     if (unmapped.text.empty() == unmapped.gpu.empty()) {
         v.fail("texts of frameworks, or of GPUs");
     }
@@ -183,14 +99,13 @@ RunNames::Reason read_reason(const JsonValue& v) {
 
 RunNames load_run_names(const JsonDocument& document) {
     const JsonValue root = document.root();
-    root.allow_only({"comment", "hardware", "frameworks", "unmapped", "corrections", "fitted", "reasons"});
+    root.allow_only(
+        {"comment", "hardware", "families", "on_gpus", "frameworks", "unmapped", "corrections", "fitted", "reasons"});
     RunNames names;
     for (const JsonValue& one : root.at("hardware").elements()) {
         names.hardware.push_back(read_hardware(one));
     }
-    for (const JsonValue& one : root.at("frameworks").elements()) {
-        names.frameworks.push_back(read_framework(one));
-    }
+    load_frameworks(root, names);
     if (const std::optional<JsonValue> unmapped = root.find("unmapped")) {
         for (const JsonValue& one : unmapped->elements()) {
             names.unmapped.push_back(read_unmapped(one));

@@ -9,7 +9,8 @@
 #include "base/error.hpp"
 #include "base/input_text.hpp"
 #include "base/json.hpp"
-#include "compare/evaluate/runs/run_words.hpp"
+#include "compare/evaluate/words/denials.hpp"
+#include "compare/evaluate/words/words.hpp"
 
 namespace auspex::evaluate {
 namespace {
@@ -116,8 +117,9 @@ PublishedRun::Plan plan_of(const JsonValue& v) {
     plan.overlap = words_of(v, "overlap");
     plan.recompute = words_of(v, "recompute");
     plan.schedule = words_of(v, "schedule");
-    const std::optional<JsonValue> fsdp = member(v, "fsdp");
-    plan.fsdp = fsdp && fsdp->is_bool() ? static_cast<int>(fsdp->as_bool()) : count_of(v, "fsdp");
+    if (const auto fsdp = member(v, "fsdp")) {
+        plan.fsdp = fsdp->is_bool() ? static_cast<int>(fsdp->as_bool()) : count_of(v, "fsdp");
+    }
     if (const auto compiled = member(v, "compile")) {
         plan.is_compiled = compiled->as_bool();
     }
@@ -185,11 +187,11 @@ std::vector<PublishedRun> load_published_runs(const JsonDocument& document) {
 
 std::optional<bool> says_gated(const PublishedRun::Model& m) {
     const std::string words = lower_case(m.activation);
-    if (has(words, "without gate") || has(words, "no gate") || has(words, "ungated") || has(words, "not gated") ||
-        has(words, "non-gated")) {
+    const Said gate = said_of(words, "gate");
+    if (gate == Said::kDenied) {
         return false;
     }
-    if (has(words, "glu") || has(words, "gated") || has(words, "silu") || has(words, "swish")) {
+    if (gate == Said::kYes || has(words, "glu") || has(words, "silu") || has(words, "swish")) {
         return true;
     }
     return has(words, "gelu") || has(words, "relu") ? std::optional(false) : std::nullopt;

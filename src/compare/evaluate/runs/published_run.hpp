@@ -33,14 +33,14 @@ struct PublishedRun {
 
     struct Plan {
         int tp = 1, pp = 1, cp = 1, ep = 1, etp = 0, virtual_stages = 0, micro_batch = 0, global_batch = 0;
-        int accumulation = 0;  ///< micro-batches of a step
-        bool sequence_parallel = false;
+        int accumulation = 0;                   ///< micro-batches of a step
+        std::optional<bool> sequence_parallel;  ///< nothing: the case does not say
         double capacity_factor = 0;
         std::string zero, overlap, recompute, schedule;
         /// In the plan's words, of a run that does not say: one of the framework's choices. No key of a case.
         std::optional<std::vector<std::string>> recompute_choice;
         bool is_compiled = false;
-        int fsdp = 0;  ///< 0: no; 1: yes; more: over so many ranks
+        std::optional<int> fsdp;  ///< 0: no; 1: yes; more: over so many ranks; nothing: the case does not say
     } plan;
 
     struct Measured {

@@ -14,7 +14,9 @@
 #include "compare/evaluate/runs/run_recompute.hpp"
 #include "compare/evaluate/runs/run_schedule.hpp"
 #include "compare/evaluate/runs/run_sharding.hpp"
-#include "compare/evaluate/runs/run_words.hpp"
+#include "compare/evaluate/words/denials.hpp"
+#include "compare/evaluate/words/precision_words.hpp"
+#include "compare/evaluate/words/words.hpp"
 
 namespace auspex::evaluate {
 
@@ -134,47 +136,12 @@ std::string workload_of(const PublishedRun& run, const RunNames::Framework& fram
     return out.str();
 }
 
-struct RunPrecision {
-    std::string weights = "bf16", fp8 = "none";  ///< plan.precision, plan.fp8
-};
-
-std::string narrow_words(const PublishedRun& run, const RunNames::Framework& framework) {
-    const std::string precision = lower_case(run.precision);
-    if (says(precision, "fp4")) {
-        return "nvfp4";
+StatedPrecision precision_of(const PublishedRun& run, const RunNames::Framework& framework) {
+    StatedPrecision precision = precision_in(run.precision, framework.fp8);
+    if (!precision.refused.empty()) {
+        refuse(run.id, "precision " + json_quote(run.precision), precision.refused);
     }
-    const bool is_narrow = says(precision, "fp8");
-    if (has(precision, "finer granularity") || (is_narrow && has(precision, "block")) || has(precision, "mxfp") ||
-        (is_narrow && has(precision, "mx")) || has(run.precision, "-SC")) {
-        return "blockwise";
-    }
-    return is_narrow ? framework.fp8 : "none";
-}
-
-RunPrecision precision_of(const PublishedRun& run, const RunNames::Framework& framework,
-                          std::vector<std::string>& notes) {
-    const std::string precision = lower_case(run.precision);
-    if (const std::string narrow = narrow_words(run, framework); narrow != "none") {
-        return {"bf16", narrow};
-    }
-    for (const char* const word : {"bf16", "bfloat16", "fp16", "float16", "half"}) {
-        if (has(precision, word)) {
-            return {};
-        }
-    }
-    if (has(precision, "mixed") || precision == "amp") {
-        notes.push_back("precision " + json_quote(run.precision) + " is taken as bf16");
-        return {};
-    }
-    for (const char* const word : {"tf32", "fp32", "float32", "single"}) {
-        if (has(precision, word)) {
-            notes.push_back(
-                "products of fp32 operands take the machine's gemm_fp32, which is TF32's where it has that");
-            return {"fp32", "none"};
-        }
-    }
-    refuse(run.id, "precision " + json_quote(run.precision),
-           "one with bf16, fp16, mixed, fp8, fp4, tf32 or fp32 in it");
+    return precision;
 }
 
 /// Micro-batches of a step; a last one that is smaller counts as a whole one.
@@ -199,13 +166,6 @@ void write_texts(JsonWriter& json, std::string_view key, const std::vector<std::
     json.end_array();
 }
 
-/// "none (blocking)", "no overlap", "false", "overlap off".
-bool denies_overlap(std::string_view text) {
-    const std::vector<std::string> words = words_in(text);
-    return !words.empty() &&
-           (is_denial(words.front()) || (words.size() == 2 && words.front() == "overlap" && is_denial(words.back())));
-}
-
 /// Streams that there are: tp and pp only with ranks of their own.
 std::vector<std::string> overlap_of(const PublishedRun& run, const RunNames::Framework& framework,
                                     const std::string& optimizer) {
@@ -214,7 +174,7 @@ std::vector<std::string> overlap_of(const PublishedRun& run, const RunNames::Fra
     for (const std::string& stream : optimizer == "fsdp" ? framework.overlap_sharded : framework.overlap) {
         const bool is_there =
             (stream != "tp" || plan.tp > 1) && (stream != "pp" || plan.pp > 1) && (stream != "ep" || plan.ep > 1);
-        if (is_there && !denies_overlap(plan.overlap)) {
+        if (is_there && !denies(plan.overlap, "overlap")) {
             streams.push_back(stream);
         }
     }
@@ -260,6 +220,21 @@ void write_sharding(JsonWriter& json, const RunSharding& sharding) {
     }
 }
 
+/// As the case says. Megatron-Core refuses to train mixtures on tensor-parallel ranks without
+/// (megatron/core/transformer/moe/moe_layer.py: MoELayer.forward).
+bool has_sequence_parallel(const PublishedRun& run, const RunNames::Framework& framework,
+                           std::vector<std::string>& notes) {
+    const PublishedRun::Plan& plan = run.plan;
+    const bool is_said = plan.sequence_parallel.value_or(false);
+    const bool is_needed = framework.experts_need_sequence_parallel && run.model.experts > 0 && plan.tp > 1;
+    if (is_needed && !is_said) {
+        notes.push_back(std::string("sequence parallelism is assumed, ") +
+                        (plan.sequence_parallel ? "though the case denies it" : "which the case does not state") +
+                        ": mixtures with tp above 1 do not run without in this framework");
+    }
+    return plan.tp > 1 && (is_said || is_needed);
+}
+
 std::string plan_of(const PublishedRun& run, const RunNames::Framework& framework, std::vector<std::string>& notes) {
     const PublishedRun::Plan& plan = run.plan;
     const int etp = plan.etp > 0 ? plan.etp : plan.ep > 1 ? 1 : plan.tp;
@@ -279,7 +254,7 @@ std::string plan_of(const PublishedRun& run, const RunNames::Framework& framewor
         JsonWriter json(out, JsonLayout::kOneLine);
         json.begin_object().member("source", run.source).member("dp", run.gpus / replica);
         json.member("tp", plan.tp).member("pp", plan.pp).member("cp", plan.cp).member("ep", plan.ep);
-        json.member("etp", etp).member("sequence_parallel", plan.sequence_parallel && plan.tp > 1);
+        json.member("etp", etp).member("sequence_parallel", has_sequence_parallel(run, framework, notes));
         json.member("micro_batch_size", micro_batch);
         const int micro_batches = micro_batches_of(run, data_parallel, micro_batch, notes);
         json.member("micro_batches", micro_batches);
@@ -289,7 +264,8 @@ std::string plan_of(const PublishedRun& run, const RunNames::Framework& framewor
         const RunRecompute recompute = recompute_of(run, framework);
         append(notes, recompute.notes);
         write_recompute(json, recompute);
-        const RunPrecision precision = precision_of(run, framework, notes);
+        const StatedPrecision precision = precision_of(run, framework);
+        append(notes, precision.notes);
         json.member("precision", precision.weights);
         json.member("gradient_dtype", precision.weights == "fp32" ? "fp32" : framework.gradient_dtype);
         append(notes, sharding.notes);

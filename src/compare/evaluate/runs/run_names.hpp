@@ -6,30 +6,37 @@
 
 #include "base/json_forward.hpp"
 #include "compare/evaluate/runs/published_run.hpp"
+#include "compare/evaluate/words/software_version.hpp"
 
 namespace auspex::evaluate {
 
 /// machines/published/runs.json. docs/validation.md has the keys.
 struct RunNames {
+    /// Sizes in GB that a text may give.
+    struct SizeRange {
+        double least = 0, most = 0;
+    };
     /// A GPU in a node: the first whose texts all fit. Case, blanks, hyphens and makers' names do not count.
     struct Hardware {
-        std::vector<std::string> gpu, nics;  ///< one of which the case's words begin with; empty: any
-        std::string system;
-        std::string machine;           ///< name of a file
-        std::vector<std::string> set;  ///< ROLE.PATH=VALUE
-        std::string note{};            ///< of each case that has it; empty: none
+        /// Fewer or slower NICs than the machine has.
+        struct Links {
+            std::vector<std::string> nics;  ///< one of which the case's words begin with
+            std::vector<std::string> set;   ///< behind those of the hardware
+        };
+        std::vector<std::string> gpu;     ///< one of which the case's words begin with
+        std::optional<SizeRange> memory;  ///< of a case that says how much; nothing: any
+        std::string system;               ///< what the case's begins with
+        std::string machine;              ///< name of a file
+        std::vector<std::string> set;     ///< ROLE.PATH=VALUE
+        std::vector<Links> links;         ///< the first that fits
+        std::string note, note_unstated;  ///< of each case that has it, or has it and does not say how much memory
     };
+    /// How runs of a framework go: stack, and what the plan has that cases do not say.
     struct Framework {
-        std::vector<std::string> text, gpu;  ///< one of which the case's words begin with; empty: any
-        std::vector<std::string> source;     ///< one of which is somewhere in the case's; empty: any
-        /// One of which the case says, in any case, in its source, framework or notes; empty: any.
-        std::vector<std::string> words;
-        std::string note{};              ///< of each case that has it; empty: none
-        std::string sharded_only;        ///< why cases are not mapped that do not shard weights; empty: they are
+        std::vector<std::string> notes;  ///< of each case that has it
         std::string fp8 = "tensorwise";  ///< what "FP8" is where the case says no more, in the plan's words
-        std::string source_key;
-        std::string stack;           ///< name of a file
-        std::string gradient_dtype;  ///< of sums
+        std::string stack;               ///< name of a file
+        std::string gradient_dtype;      ///< of sums
         std::string expert_kernels, dispatch;
         std::string dispatch_between_nodes;             ///< where experts lie on several nodes; empty: dispatch
         std::vector<std::string> overlap;               ///< streams that run beside compute where the plan has them
@@ -39,19 +46,56 @@ struct RunNames {
         std::string sharded_with_stages;     ///< the optimizer in fsdp's place where pp is above 1; empty: fsdp
         bool micro_batch_per_stage = false;  ///< unstated: as many micro-batches as stages, not the fastest size
         bool pads_to_capacity = false;       ///< of runs with a capacity: every expert has as many rows as it may get
-        double capacity_unstated = 0;        ///< the workload's capacity_factor, where the case does not say; 0: none
-        int most_virtual_stages = 1;         ///< a rank has at most, where the case does not say how many
-        std::vector<std::string> selective;  ///< what "selective" recomputes, in the plan's words
-        std::string recompute_unstated;      ///< what it recomputes where the case does not say: none, selective, full
+        bool experts_need_sequence_parallel = false;  ///< mixtures with tp run with it or not at all
+        double capacity_unstated = 0;  ///< the workload's capacity_factor, where the case does not say; 0: none
+        int most_virtual_stages = 1;   ///< a rank has at most, where the case does not say how many
+        std::vector<std::string> selective{"core_attention"};  ///< what it recomputes, in the plan's words
+        std::string recompute_unstated;  ///< what it recomputes where the case does not say: none, selective, full
         /// In place of "none" what it may recompute where the case does not say, in the plan's words, the cheapest
         /// first: the first that fits is taken.
         std::vector<std::vector<std::string>> recompute_choices{{}, {"core_attention"}, {"layer"}};
         std::vector<std::string> fp8_weights_only;   ///< recipes (plan.fp8) whose weights are in 8 bits only
         std::vector<std::string> set, set_compiled;  ///< the second where the case has `compile`, behind the first
     };
+    /// From a version on, and before another; nothing: no bound.
+    struct VersionRange {
+        std::optional<SoftwareVersion> from, before;
+    };
+    /// What a framework is in some of its versions, or on some GPUs.
+    struct Release {
+        std::optional<VersionRange> numbers, dates;  ///< neither: of any version, and of none
+        bool is_unstated = false;                    ///< with a range: also of cases that say no version
+        std::vector<std::string> gpu;                ///< one of which the case's words begin with; empty: any
+        std::vector<std::string> source;             ///< one of which is somewhere in the case's; empty: any
+        /// One of which the case says, in any case, in its source, framework or notes; empty: any.
+        std::vector<std::string> words;
+        std::string release, release_compiled;  ///< of the stack; empty: the stack's default, and `release`
+        Framework framework;
+
+        [[nodiscard]] bool has_versions() const { return numbers || dates; }
+    };
+    struct NamedFramework {
+        std::string name;
+        std::vector<std::string> texts;        ///< spellings
+        std::vector<std::string> over;         ///< names of those on which it runs: with both in a text it is this one
+        std::vector<std::string> versions_of;  ///< other names whose versions are its
+        bool is_dated_by_source = false;       ///< a date in the case's source is a version of it
+        std::string sharded_only;              ///< why cases are not mapped that do not shard weights; empty: they are
+        Framework framework;                   ///< whatever the version
+        std::vector<Release> releases;         ///< the first that fits; one at least
+    };
+    /// What a stack is otherwise on some GPUs.
+    struct OnGpus {
+        std::string stack, release;    ///< empty release: any
+        std::vector<std::string> gpu;  ///< one of which the case's words begin with
+        std::string use;               ///< the release in its place; empty: the same
+        std::vector<std::string> set;  ///< in front of those of the framework
+        std::string why;               ///< of the release, which the case's note says
+    };
     /// Frameworks that no stack, and GPUs that no machine stands for.
     struct Unmapped {
         std::vector<std::string> text, gpu;  ///< one of which the case's words begin with; one list is empty
+        std::optional<SizeRange> memory;     ///< of GPUs with so much alone
         std::string why;
     };
     /// What cases say that their own measurements contradict, or leave out that these tell: of those with one of the
@@ -76,7 +120,8 @@ struct RunNames {
         std::string why;
     };
     std::vector<Hardware> hardware;
-    std::vector<Framework> frameworks;
+    std::vector<NamedFramework> frameworks;
+    std::vector<OnGpus> on_gpus;  ///< all that fit
     std::vector<Unmapped> unmapped;
     std::vector<Correction> corrections;
     std::vector<Fitted> fitted;
@@ -85,16 +130,19 @@ struct RunNames {
 
 [[nodiscard]] RunNames load_run_names(const JsonDocument& document);
 
-/// Null where none does, and for GPUs of RunNames::unmapped.
-[[nodiscard]] const RunNames::Hardware* hardware_of(const RunNames& names, const PublishedRun& run);
-/// The first whose texts all fit the case, whole words of its framework; where none does, the first whose texts fit
-/// what is left of the framework's name from its second word on, then from its third ("ALCF Megatron-DeepSpeed",
-/// "Lightning + FSDP2"). Null where none does, for frameworks of RunNames::unmapped, and for a case whose weights are
-/// not sharded of one with sharded_only.
-[[nodiscard]] const RunNames::Framework* framework_of(const RunNames& names, const PublishedRun& run);
+/// The hardware of a case with what its NICs change, and what was assumed of it. Nothing where no entry fits, and for
+/// GPUs of RunNames::unmapped.
+[[nodiscard]] std::optional<RunNames::Hardware> hardware_of(const RunNames& names, const PublishedRun& run);
+/// The framework that the case names, as it is in the version that the case says: of several the first, unless another
+/// runs on it. Its version stands beside its name, or beside that of what it runs on, in the case's framework, source
+/// or notes, the first of these that says one; in its framework a date may stand alone, too. The last of the notes has
+/// stack, release and why. Nothing where the case names none, or one of RunNames::unmapped, and for a case whose
+/// weights are not sharded of one with sharded_only.
+[[nodiscard]] std::optional<RunNames::Framework> framework_of(const RunNames& names, const PublishedRun& run);
 /// Throws InputError: the GPU or framework of the case that framework_of or hardware_of does not find, why where
 /// RunNames::unmapped says so, and what is known.
-[[noreturn]] void refuse_unmapped(const RunNames& names, const PublishedRun& run);
+[[noreturn]] void refuse_hardware(const RunNames& names, const PublishedRun& run);
+[[noreturn]] void refuse_framework(const RunNames& names, const PublishedRun& run);
 [[nodiscard]] std::vector<const RunNames::Correction*> corrections_of(const RunNames& names, const PublishedRun& run);
 /// With the micro-batches of its corrections.
 [[nodiscard]] PublishedRun corrected(const RunNames& names, PublishedRun run);

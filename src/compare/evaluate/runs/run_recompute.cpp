@@ -9,7 +9,8 @@
 
 #include "base/input_text.hpp"
 #include "base/json.hpp"
-#include "compare/evaluate/runs/run_words.hpp"
+#include "compare/evaluate/words/denials.hpp"
+#include "compare/evaluate/words/words.hpp"
 #include "models/recompute/megatron_modules.hpp"
 
 namespace auspex::evaluate {
@@ -192,6 +193,10 @@ class Reader {
                                    (word == "mlp" ? "few layers or none are dense" : "the model has no such part"));
         } else {
             parts.*part = true;
+            if (part == &Recompute::expert && !has_experts && word != "mlp") {
+                found_.notes.push_back("recompute " + std::string(word) +
+                                       " of a dense model is taken as that of its feed-forward");
+            }
         }
         return true;
     }

@@ -6,7 +6,8 @@
 #include <utility>
 
 #include "base/json.hpp"
-#include "compare/evaluate/runs/run_words.hpp"
+#include "compare/evaluate/words/denials.hpp"
+#include "compare/evaluate/words/words.hpp"
 #include "models/pipeline/schedule_kind.hpp"
 
 namespace auspex::evaluate {
@@ -38,15 +39,11 @@ std::string letters_of(const PublishedRun& run) {
 }
 
 /// "non-interleaved 1F1B", "without interleaving", "1F1B (interleaving off)".
-bool denies_interleaving(const std::string& letters) {
-    constexpr std::string_view kDenials[] = {"noninterleav",     "notinterleav",    "nointerleav",
-                                             "withoutinterleav", "interleavingoff", "interleavedoff"};
-    return std::ranges::any_of(kDenials, [&](std::string_view denial) { return has(letters, denial); });
-}
+bool denies_interleaving(const PublishedRun& run) { return said_of(run.plan.schedule, "interleav") == Said::kDenied; }
 
-bool is_interleaved(const std::string& letters) {
-    return (has(letters, "interleav") || letters.starts_with("int") || has(letters, "int1f1b")) &&
-           !denies_interleaving(letters);
+bool is_interleaved(const PublishedRun& run, const std::string& letters) {
+    return (says(run.plan.schedule, "interleav") || letters.starts_with("int") || has(letters, "int1f1b")) &&
+           !denies_interleaving(run);
 }
 
 /// Layers of equal stages, or with embedding and head counted as layers where only that divides them; empty: neither.
@@ -64,10 +61,10 @@ std::string deal_of(const PublishedRun& run, int stages) {
 
 int virtual_stages_of(const PublishedRun& run, const RunNames::Framework& framework, const std::string& letters,
                       std::vector<std::string>& notes) {
-    if (run.plan.virtual_stages > 0 || letters == "1f1b" || has(letters, "pipedream") || denies_interleaving(letters)) {
+    if (run.plan.virtual_stages > 0 || letters == "1f1b" || has(letters, "pipedream") || denies_interleaving(run)) {
         return std::max(1, run.plan.virtual_stages);
     }
-    const int wanted = std::max(is_interleaved(letters) ? 2 : 1, framework.most_virtual_stages);
+    const int wanted = std::max(is_interleaved(run, letters) ? 2 : 1, framework.most_virtual_stages);
     int stages = std::min(wanted, std::max(1, run.model.layers / run.plan.pp));
     while (stages > 1 && equal_stages(run.model.layers, run.plan.pp * stages).empty()) {
         --stages;
@@ -106,7 +103,7 @@ RunSchedule schedule_of(const PublishedRun& run, const RunNames::Framework& fram
     schedule.virtual_stages = virtual_stages_of(run, framework, letters, schedule.notes);
     schedule.word = schedule.virtual_stages > 1 ? "interleaved-1f1b" : "1f1b";
     schedule.stages = deal_of(run, run.plan.pp * schedule.virtual_stages);
-    if (!is_unstated(run.plan.schedule) && !has(letters, "1f1b") && !is_interleaved(letters)) {
+    if (!is_unstated(run.plan.schedule) && !has(letters, "1f1b") && !is_interleaved(run, letters)) {
         schedule.notes.push_back("schedule " + json_quote(run.plan.schedule) + " is taken as " + schedule.word);
     }
     return schedule;

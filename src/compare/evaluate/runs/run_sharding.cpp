@@ -7,8 +7,9 @@
 
 #include "base/input_text.hpp"
 #include "base/json.hpp"
-#include "compare/evaluate/runs/run_words.hpp"
 #include "compare/evaluate/runs/sharding_words.hpp"
+#include "compare/evaluate/words/denials.hpp"
+#include "compare/evaluate/words/words.hpp"
 
 namespace auspex::evaluate {
 namespace {
@@ -53,8 +54,8 @@ int group_of_mesh(std::string_view words, int data_parallel) {
 /// Ranks that shard among themselves where the case says so; 0: it does not say how many.
 int stated_group(const PublishedRun& run, int data_parallel) {
     const std::vector<std::string> words = words_in(run.plan.zero);
-    if (run.plan.fsdp > 1) {
-        return run.plan.fsdp;
+    if (run.plan.fsdp.value_or(0) > 1) {
+        return *run.plan.fsdp;
     }
     if (const int replicas = number_behind(words, "replic"); replicas > 0 && data_parallel % replicas == 0) {
         return data_parallel / replicas;
@@ -78,19 +79,30 @@ int group_of_node(const PublishedRun& run, int data_parallel) {
     return ranks > 0 && data_parallel % ranks == 0 ? ranks : 0;
 }
 
+/// Of words that mean a node's GPUs.
+void require_node(const PublishedRun& run) {
+    if (run.gpus_per_node < 1) {
+        refuse(run.id, "zero " + json_quote(run.plan.zero) + ", which is over the GPUs of a node, and no such number",
+               "hardware.gpus_per_node, or the number of ranks behind the word");
+    }
+}
+
 void set_replicas(const PublishedRun& run, DataParallel ranks, RunSharding& sharding) {
     const bool is_of_words = is_hybrid(lower_case(run.plan.zero));
-    if (!is_of_words && run.plan.fsdp <= 1) {
+    if (!is_of_words && run.plan.fsdp.value_or(0) <= 1) {
         return;
     }
     const int stated = stated_group(run, ranks.dense);
+    if (stated == 0) {
+        require_node(run);
+    }
     const int group = stated > 0 ? stated : group_of_node(run, ranks.dense);
     if (group >= ranks.dense) {
         return;
     }
     if (group < 1 || ranks.dense % group != 0 || ranks.expert % (ranks.dense / group) != 0) {
         refuse(run.id,
-               (is_of_words ? "zero " + json_quote(run.plan.zero) : "fsdp " + std::to_string(run.plan.fsdp)) +
+               (is_of_words ? "zero " + json_quote(run.plan.zero) : "fsdp " + std::to_string(*run.plan.fsdp)) +
                    " with " + std::to_string(ranks.dense) + " data-parallel ranks",
                "whole groups of them, and as many replicas of experts or a multiple");
     }
@@ -109,6 +121,9 @@ void set_second_copy(const PublishedRun& run, DataParallel ranks, RunSharding& s
         sharding.notes.emplace_back("ZeRO++ is taken as hpZ: its narrow weights and gradients are left out");
     }
     const int stated = number_behind(words_in(zero), "hpz");
+    if (stated == 0) {
+        require_node(run);
+    }
     const int group = stated > 0 ? stated : run.gpus_per_node;
     if (group > 1 && ranks.dense % group == 0) {
         sharding.reshard_ranks = group;
@@ -124,6 +139,10 @@ RunSharding sharding_of(const PublishedRun& run, const RunNames::Framework& fram
     if (says(zero, "offload") || has(zero, "infinity")) {
         refuse(run.id, "zero " + json_quote(run.plan.zero),
                "states on the GPUs: those in host memory are not modelled");
+    }
+    if (contradicts_fsdp(run)) {
+        refuse(run.id, "zero " + json_quote(run.plan.zero) + " beside fsdp " + std::to_string(*run.plan.fsdp),
+               "two that say the same, or one of them: weights are sharded, or they are not");
     }
     RunSharding sharding;
     sharding.optimizer = optimizer_of(run, framework);

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "base/input_text.hpp"
-#include "compare/evaluate/runs/run_words.hpp"
+#include "compare/evaluate/words/denials.hpp"
+#include "compare/evaluate/words/words.hpp"
 
 namespace auspex::evaluate {
 
@@ -83,29 +84,42 @@ Sharded sharded_by(const std::string& zero) {
     if (is_stage(words, "1")) {
         return Sharded::kStates;
     }
-    if (is_stage(words, "3") || has(zero, "fsdp") || has(zero, "full_shard") || has(zero, "full shard") ||
+    if (is_stage(words, "3") || says(zero, "fsdp") || has(zero, "full_shard") || has(zero, "full shard") ||
         has(zero, "full-shard") || has(zero, "fully-shard") || has(zero, "fully shard") || has(zero, "fully_shard") ||
         is_hybrid(zero) || has_second_copy(zero)) {
         return Sharded::kWeights;
     }
     if (says_states_sharded(zero)) {
-        return is_denial(words.back()) ? Sharded::kNothing : Sharded::kStates;
+        return denies(zero, "optimizer") ? Sharded::kNothing : Sharded::kStates;
     }
     return Sharded::kUnknown;
 }
 
 }  // namespace
 
-Sharded sharded_of(const PublishedRun& run) {
-    if (run.plan.fsdp > 0) {
-        return Sharded::kWeights;
-    }
+namespace {
+
+Sharded sharded_by_zero(const PublishedRun& run) {
     const std::string said = lower_case(run.plan.zero), zero = zero_words(said);
     Sharded sharded = sharded_by(zero);
     if (const std::size_t at = said.find("zero"); sharded == Sharded::kUnknown && at != std::string::npos && at > 0) {
         sharded = sharded_by(zero_words(said.substr(at)));
     }
     return sharded == Sharded::kUnknown && says_data_parallel_alone(zero) ? Sharded::kNothing : sharded;
+}
+
+}  // namespace
+
+Sharded sharded_of(const PublishedRun& run) {
+    return run.plan.fsdp.value_or(0) > 0 ? Sharded::kWeights : sharded_by_zero(run);
+}
+
+bool contradicts_fsdp(const PublishedRun& run) {
+    const Sharded zero = sharded_by_zero(run);
+    if (!run.plan.fsdp || zero == Sharded::kUnstated || zero == Sharded::kUnknown) {
+        return false;
+    }
+    return (*run.plan.fsdp > 0) != (zero == Sharded::kWeights);
 }
 
 bool may_shard_weights(const PublishedRun& run) {

@@ -11,6 +11,8 @@ namespace auspex::evaluate {
 enum class Sharded : std::uint8_t { kUnstated, kNothing, kStates, kGradients, kWeights, kUnknown };
 /// By the case's `zero` and `fsdp`; "DP 8 + ZeRO-1" is what its ZeRO says.
 [[nodiscard]] Sharded sharded_of(const PublishedRun& run);
+/// The case has both `zero` and `fsdp`, and weights are sharded by one of them alone.
+[[nodiscard]] bool contradicts_fsdp(const PublishedRun& run);
 /// The case says that weights are sharded (FSDP, ZeRO-3 and what is made of them), or does not say.
 [[nodiscard]] bool may_shard_weights(const PublishedRun& run);
 

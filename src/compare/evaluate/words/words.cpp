@@ -1,11 +1,12 @@
 /// @file Letters to words.
-#include "compare/evaluate/runs/run_words.hpp"
+#include "compare/evaluate/words/words.hpp"
 
 #include <algorithm>
 #include <charconv>
 
 #include "base/error.hpp"
 #include "base/input_text.hpp"
+#include "base/json.hpp"
 
 namespace auspex::evaluate {
 
@@ -47,26 +48,6 @@ std::optional<int> number_from(const std::vector<std::string>& words, std::size_
     return std::nullopt;
 }
 
-bool says(std::string_view text, std::string_view word) {
-    const std::string letters = lower_case(text);
-    const std::string_view whole = letters;
-    const std::size_t at = whole.find(lower_case(word));
-    if (at == std::string_view::npos) {
-        return false;
-    }
-    constexpr std::size_t kNear = 16;  // letters before and behind it that may deny it
-    const std::string_view before = whole.substr(at > kNear ? at - kNear : 0, std::min(at, kNear)),
-                           behind = whole.substr(at + word.size(), kNear);
-    return !before.ends_with("un") && !has(before, "no ") && !has(before, "no-") && !has(before, "not ") &&
-           !has(before, "without") && !has(before, "disable") && !has(behind, "false") && !has(behind, "off") &&
-           !has(behind, "disabled") && !has(behind, "=0") && !has(behind, "none");
-}
-
-bool is_denial(std::string_view word) {
-    return word.starts_with("none") ||
-           is_one_of(word, {"no", "not", "off", "false", "null", "without", "disabled", "never", "0"});
-}
-
 bool is_unstated(std::string_view text) {
     const std::string said = lower_case(text);
     constexpr std::string_view kBeginnings[] = {
@@ -74,6 +55,16 @@ bool is_unstated(std::string_view text) {
         "not reported", "not given",  "unknown",  "n/a",           "?"};
     return said.empty() ||
            std::ranges::any_of(kBeginnings, [&](std::string_view beginning) { return said.starts_with(beginning); });
+}
+
+std::string quoted_list(const std::vector<std::string>& words) {
+    std::string list;
+    for (auto word = words.begin(); word != words.end(); ++word) {
+        if (std::find(words.begin(), word, *word) == word) {
+            list += (list.empty() ? "" : ", ") + json_quote(*word);
+        }
+    }
+    return list;
 }
 
 void refuse(const std::string& id, const std::string& found, const std::string& expected) {

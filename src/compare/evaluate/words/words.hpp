@@ -17,13 +17,11 @@ namespace auspex::evaluate {
 /// The first number from words[begin] on.
 [[nodiscard]] std::optional<int> number_from(const std::vector<std::string>& words, std::size_t begin);
 
-/// The text has the word, in any case, and does not deny it: not "uncompiled", "no-compile", "not yet compiled",
-/// "without torch.compile", "compile=False", "compile: off", "torch.compile disabled".
-[[nodiscard]] bool says(std::string_view text, std::string_view word);
-/// "none", "no", "off" and the like, which deny what they stand for or in front of.
-[[nodiscard]] bool is_denial(std::string_view word);
 /// Empty, "not stated", "see recipe", "unknown", "n/a" and the like.
 [[nodiscard]] bool is_unstated(std::string_view text);
+
+/// `"A", "B"`, each once.
+[[nodiscard]] std::string quoted_list(const std::vector<std::string>& words);
 
 /// Throws InputError, which names the case.
 [[noreturn]] void refuse(const std::string& id, const std::string& found, const std::string& expected);

@@ -1,0 +1,262 @@
+/// @file Which framework a case names, in which version, and what it is here.
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "compare/evaluate/runs/run_names.hpp"
+#include "compare/evaluate/runs/sharding_words.hpp"
+#include "compare/evaluate/words/denials.hpp"
+#include "compare/evaluate/words/mentions.hpp"
+#include "compare/evaluate/words/spelling.hpp"
+#include "compare/evaluate/words/words.hpp"
+
+namespace auspex::evaluate {
+namespace {
+
+using NamedFramework = RunNames::NamedFramework;
+using Release = RunNames::Release;
+using Spellings = std::vector<std::vector<std::string>>;
+
+/// Of frameworks, and behind them of those that no stack is.
+Spellings spellings_of(const RunNames& names) {
+    Spellings spellings;
+    for (const NamedFramework& one : names.frameworks) {
+        spellings.push_back(one.texts);
+    }
+    for (const RunNames::Unmapped& one : names.unmapped) {
+        spellings.push_back(one.text);
+    }
+    return spellings;
+}
+
+const RunNames::Unmapped* unmapped_of(const RunNames& names, const PublishedRun& run) {
+    for (const Mention& one : mentions_in(run.framework, spellings_of(names)).names) {
+        if (one.name >= names.frameworks.size()) {
+            return &names.unmapped[one.name - names.frameworks.size()];
+        }
+    }
+    return nullptr;
+}
+
+bool runs_on(const NamedFramework& one, const NamedFramework& other) {
+    return std::ranges::find(one.over, other.name) != one.over.end();
+}
+
+/// Whether or not the case shards weights.
+const NamedFramework* named_framework(const RunNames& names, const PublishedRun& run) {
+    if (unmapped_of(names, run) != nullptr) {
+        return nullptr;
+    }
+    const NamedFramework* found = nullptr;
+    for (const Mention& mention : mentions_in(run.framework, spellings_of(names)).names) {
+        const NamedFramework& one = names.frameworks[mention.name];
+        if (found == nullptr || runs_on(one, *found)) {
+            found = &one;
+        }
+    }
+    return found;
+}
+
+/// A version that the case says.
+struct StatedVersion {
+    const NamedFramework* of = nullptr;
+    SoftwareVersion version;
+    std::string text;  ///< "NeMo 25.04 (source)"
+};
+
+/// A place of the case where versions may stand.
+struct Place {
+    const std::string& text;
+    const char* name;
+};
+
+std::string words_of(const Place& place, std::size_t begin, std::size_t end) {
+    return place.text.substr(begin, end - begin);
+}
+
+/// Dates in front of numbers: 24.12 of "NeMo 2.0 (24.12)".
+void add_versions(const NamedFramework& of, const Mention& mention, const Place& place,
+                  std::vector<StatedVersion>& stated) {
+    for (const bool is_date : {true, false}) {
+        for (const VersionInText& one : mention.versions) {
+            if (one.version.is_date == is_date) {
+                stated.push_back({&of, one.version,
+                                  words_of(place, mention.begin, mention.end) + " " +
+                                      words_of(place, one.begin, one.end) + " (" + place.name + ")"});
+            }
+        }
+    }
+}
+
+/// Beside names of the framework, then of those on which it runs.
+void add_versions_beside_names(const RunNames& names, const NamedFramework& framework, const Place& place,
+                               std::vector<StatedVersion>& stated) {
+    Spellings spellings = spellings_of(names);
+    spellings.push_back(framework.versions_of);
+    std::vector<StatedVersion> others;
+    for (const Mention& mention : mentions_in(place.text, spellings).names) {
+        const bool is_other_name = mention.name + 1 == spellings.size();
+        const NamedFramework* const of = is_other_name                            ? &framework
+                                         : mention.name < names.frameworks.size() ? &names.frameworks[mention.name]
+                                                                                  : nullptr;
+        if (of == &framework) {
+            add_versions(*of, mention, place, stated);
+        } else if (of != nullptr && runs_on(framework, *of)) {
+            add_versions(*of, mention, place, others);
+        }
+    }
+    std::ranges::move(others, std::back_inserter(stated));
+}
+
+bool is_called_release(std::string_view behind) {
+    const std::vector<std::string> words = words_in(behind);
+    return !words.empty() && is_one_of(words.front(), {"release", "container", "image", "version"});
+}
+
+/// That stand alone, all of them, or those that are called releases: "Megatron-LM (commit 3fb4a2c, Aug 2024)",
+/// "Performance, 24.07 release".
+void add_dates(const RunNames& names, const NamedFramework& framework, const Place& place, bool takes_all,
+               std::vector<StatedVersion>& stated) {
+    for (const VersionInText& one : mentions_in(place.text, spellings_of(names)).rest) {
+        if (one.version.is_date && (takes_all || is_called_release(place.text.substr(one.end)))) {
+            stated.push_back({&framework, one.version, words_of(place, one.begin, one.end) + " (" + place.name + ")"});
+        }
+    }
+}
+
+std::vector<StatedVersion> stated_versions(const RunNames& names, const NamedFramework& framework,
+                                           const PublishedRun& run) {
+    std::vector<StatedVersion> stated;
+    const Place own{run.framework, "framework"}, source{run.source, "source"}, notes{run.notes, "notes"};
+    add_versions_beside_names(names, framework, own, stated);
+    add_dates(names, framework, own, true, stated);
+    add_versions_beside_names(names, framework, source, stated);
+    add_dates(names, framework, source, framework.is_dated_by_source, stated);
+    add_versions_beside_names(names, framework, notes, stated);
+    return stated;
+}
+
+bool contains_any(const std::string& text, const std::vector<std::string>& parts) {
+    return parts.empty() ||
+           std::ranges::any_of(parts, [&](const std::string& part) { return text.find(part) != std::string::npos; });
+}
+
+bool says_any(const PublishedRun& run, const std::vector<std::string>& words) {
+    return words.empty() || std::ranges::any_of(words, [&](const std::string& word) {
+               return says(run.source, word) || says(run.framework, word) || says(run.notes, word);
+           });
+}
+
+/// But for its versions.
+bool fits(const Release& release, const PublishedRun& run) {
+    return (release.gpu.empty() || begins_with_any(run.gpu, release.gpu)) && contains_any(run.source, release.source) &&
+           says_any(run, release.words);
+}
+
+bool holds(const Release& release, const SoftwareVersion& version) {
+    const std::optional<RunNames::VersionRange>& range = version.is_date ? release.dates : release.numbers;
+    return range && (!range->from || order(*range->from, version) <= 0) &&
+           (!range->before || order(version, *range->before) < 0);
+}
+
+const Release* release_of_version(const StatedVersion& stated, const PublishedRun& run) {
+    const std::vector<Release>& releases = stated.of->releases;
+    const auto found = std::ranges::find_if(
+        releases, [&](const Release& one) { return fits(one, run) && holds(one, stated.version); });
+    return found == releases.end() ? nullptr : &*found;
+}
+
+const Release& release_of_any(const NamedFramework& framework, const PublishedRun& run) {
+    const auto found = std::ranges::find_if(framework.releases, [&](const Release& one) {
+        return fits(one, run) && (!one.has_versions() || one.is_unstated);
+    });
+    AUSPEX_CHECK(found != framework.releases.end(), "the last release of a framework fits every case");
+    return *found;
+}
+
+/// What is taken, and why.
+struct Choice {
+    const Release* of_framework = nullptr;  ///< stack and plan
+    std::string release, release_compiled, why;
+};
+
+/// Why a release is taken that is of any version.
+std::string why_any(const NamedFramework& framework, const Release& any, const std::vector<StatedVersion>& stated) {
+    if (!any.words.empty() || !any.source.empty()) {
+        return "by what the case's " + std::string(any.words.empty() ? "source is" : "words say");
+    }
+    if (std::ranges::none_of(framework.releases, &Release::has_versions)) {
+        return "versions of " + framework.name + " are not told apart";
+    }
+    return stated.empty() ? "no version of " + framework.name + " found, the default"
+                          : stated.front().text + " is none that is told apart, the default";
+}
+
+Choice choice_of(const RunNames& names, const NamedFramework& framework, const PublishedRun& run) {
+    const std::vector<StatedVersion> stated = stated_versions(names, framework, run);
+    for (const StatedVersion& one : stated) {
+        if (const Release* const found = release_of_version(one, run)) {
+            const Release& own = one.of == &framework ? *found : release_of_any(framework, run);
+            return {&own, found->release, found->release_compiled, one.text};
+        }
+    }
+    const Release& any = release_of_any(framework, run);
+    return {&any, any.release, any.release_compiled, why_any(framework, any, stated)};
+}
+
+/// Changes of the stack on the case's GPU.
+void change_by_gpu(const RunNames& names, const PublishedRun& run, Choice& choice, RunNames::Framework& framework) {
+    for (const RunNames::OnGpus& one : names.on_gpus) {
+        const bool is_same = one.stack == framework.stack && (one.release.empty() || one.release == choice.release);
+        if (!is_same || !begins_with_any(run.gpu, one.gpu)) {
+            continue;
+        }
+        framework.set.insert(framework.set.begin(), one.set.begin(), one.set.end());
+        if (!one.use.empty()) {
+            choice.why += "; in place of " + choice.release + ": " + one.why;
+            choice.release = one.use;
+        }
+    }
+}
+
+}  // namespace
+
+std::optional<RunNames::Framework> framework_of(const RunNames& names, const PublishedRun& run) {
+    const NamedFramework* const named = named_framework(names, run);
+    if (named == nullptr || (!named->sharded_only.empty() && !may_shard_weights(run))) {
+        return std::nullopt;
+    }
+    Choice choice = choice_of(names, *named, run);
+    RunNames::Framework framework = choice.of_framework->framework;
+    change_by_gpu(names, run, choice, framework);
+    const auto use = [](std::vector<std::string>& settings, const std::string& release) {
+        if (!release.empty()) {
+            settings.insert(settings.begin(), "stack.releases.use=" + release);
+        }
+    };
+    use(framework.set, choice.release);
+    use(framework.set_compiled, choice.release_compiled);
+    const std::string& taken =
+        run.plan.is_compiled && !choice.release_compiled.empty() ? choice.release_compiled : choice.release;
+    framework.notes.push_back("stack " + framework.stack + (taken.empty() ? "" : ", release " + taken) + ": " +
+                              choice.why);
+    return framework;
+}
+
+void refuse_framework(const RunNames& names, const PublishedRun& run) {
+    const RunNames::Unmapped* const known = unmapped_of(names, run);
+    const NamedFramework* const named = named_framework(names, run);
+    std::vector<std::string> texts;
+    for (const NamedFramework& one : names.frameworks) {
+        texts.insert(texts.end(), one.texts.begin(), one.texts.end());
+    }
+    throw InputError(run.id,
+                     "found framework " + json_quote(run.framework) + ", which no stack here is" +
+                         (known != nullptr   ? ": " + known->why
+                          : named != nullptr ? ": " + named->sharded_only
+                                             : "; expected one with a word that begins with " + quoted_list(texts)));
+}
+
+}  // namespace auspex::evaluate

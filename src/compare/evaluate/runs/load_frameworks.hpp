@@ -1,0 +1,11 @@
+#pragma once
+/// @file The frameworks of the table of names, read from its file.
+#include "base/json_forward.hpp"
+#include "compare/evaluate/runs/run_names.hpp"
+
+namespace auspex::evaluate {
+
+/// `families`, `frameworks` and `release_by_gpu` of machines/published/runs.json. Throws InputError.
+void load_frameworks(const JsonValue& root, RunNames& names);
+
+}  // namespace auspex::evaluate

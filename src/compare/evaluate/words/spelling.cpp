@@ -1,0 +1,65 @@
+/// @file Letters that count.
+#include "compare/evaluate/words/spelling.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace auspex::evaluate {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_small(char c) { return c >= 'a' && c <= 'z'; }
+bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
+
+/// "h100", "gb200": what follows a system's name, as "c-benchmarking" of DGXC does not.
+bool is_gpu(std::string_view letters) {
+    const std::size_t number = letters.starts_with("gb") || letters.starts_with("gh") ? 2 : 1;
+    return letters.size() > number && is_digit(letters[number]);
+}
+
+/// Small letters without blanks and hyphens, nor names of makers and of their systems in front.
+std::string plain(std::string_view text) {
+    std::string letters;
+    for (const char c : text) {
+        if (c != ' ' && c != '-' && c != '_') {
+            letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        }
+    }
+    for (const std::string_view maker : {"nvidia", "amd", "instinct", "intel"}) {
+        letters = letters.starts_with(maker) ? letters.substr(maker.size()) : letters;
+    }
+    const bool has_system = letters.starts_with("dgx") || letters.starts_with("hgx");
+    return has_system && is_gpu(std::string_view(letters).substr(3)) ? letters.substr(3) : letters;
+}
+
+}  // namespace
+
+std::size_t end_of_beginning(std::string_view text, std::string_view name) {
+    const std::string wanted = plain(name);
+    if (!plain(text).starts_with(wanted)) {
+        return 0;
+    }
+    std::size_t end = 1;
+    while (end < text.size() && !plain(text.substr(0, end)).starts_with(wanted)) {
+        ++end;
+    }
+    return end;
+}
+
+bool begins_with_any(std::string_view text, const std::vector<std::string>& names) {
+    return std::ranges::any_of(names, [&](const std::string& name) {
+        const std::size_t end = end_of_beginning(text, name);
+        return end > 0 && (end >= text.size() || !is_digit(text[end - 1]) || !is_digit(text[end]));
+    });
+}
+
+bool is_end_of_word(std::string_view text, std::size_t end) {
+    if (end >= text.size()) {
+        return true;
+    }
+    const char last = text[end - 1], next = text[end];
+    const bool is_version = next == 'v' && end + 1 < text.size() && is_digit(text[end + 1]);
+    return is_version || !(is_small(next) || is_capital(next)) || (is_small(last) && is_capital(next));
+}
+
+}  // namespace auspex::evaluate

@@ -1,0 +1,155 @@
+/// @file The shipped table: which release of a stack a framework's version is, wherever the case says it.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+#include "compare/evaluate/runs/run_names.hpp"
+
+namespace auspex::evaluate {
+namespace {
+
+constexpr const char *kHopper = "NVIDIA H100-SXM5 80GB", *kAmpere = "A100-SXM4-40GB", *kBlackwell = "B200-180GB",
+                     *kMi300 = "AMD MI300X", *kMax = "Intel Data Center GPU Max 1550 tile";
+
+const RunNames& shipped() {
+    static const RunNames names =
+        load_run_names(JsonDocument::load(std::string(AUSPEX_SOURCE_DIR) + "/machines/published/runs.json"));
+    return names;
+}
+
+PublishedRun run_of(const std::string& framework, const std::string& gpu, const std::string& source = "",
+                    const std::string& notes = "") {
+    PublishedRun run;
+    run.id = "case", run.framework = framework, run.gpu = gpu, run.source = source, run.notes = notes;
+    return run;
+}
+
+/// "megatron-core eager-2025"; "megatron-lm" where no release is taken.
+std::string taken(const PublishedRun& run) {
+    const std::optional<RunNames::Framework> found = framework_of(shipped(), run);
+    if (!found) {
+        return "";
+    }
+    const std::string use = "stack.releases.use=";
+    const std::string release = found->set.empty() || !found->set[0].starts_with(use) ? "" : found->set[0];
+    return found->stack + (release.empty() ? "" : " " + release.substr(use.size()));
+}
+
+std::string why(const PublishedRun& run) { return framework_of(shipped(), run)->notes.back(); }
+
+/// Frameworks as papers, tables and people write them.
+TEST(FrameworkReleases, versions_on_hopper) {
+    const std::string old = "megatron-core mcore-2024-hopper", eager = "megatron-core eager-2025",
+                      graphs = "megatron-core graphs-2026";
+    const std::vector<std::array<std::string, 2>> expected{
+        {"Megatron-Core r0.8.0", old},
+        {"Megatron-LM (core_v0.8.0)", old},
+        {"TransformerEngine + Megatron-LM core_r0.9", old},
+        {"MCore 0.4", old},
+        {"Megatron-LM v23.06", old},
+        {"Megatron-LM (commit 3fb4a2c, Aug 2024)", old},
+        {"Megatron-LM 2024", old},
+        {"megatron core v0.11.0", eager},
+        {"Megatron-LM @ core_v0.12.1", eager},
+        {"mcore==0.13.0", eager},
+        {"Megatron-Core 0.17.0rc1", graphs},
+        {"Megatron-Core + Transformer Engine 2.1", graphs},
+        {"NeMo Framework 24.09", old},
+        {"NVIDIA NeMo Framework (v24.05)", old},
+        {"NeMo 2.0 (24.12)", old},
+        {"NeMo 2.0", old},
+        {"NeMo 1.23", old},
+        {"NeMo-Megatron 23.08", old},
+        {"NeMo Framework container 24.05, Megatron-Core 0.7", old},
+        {"MLPerf v4.0 NeMo 24.04", old},
+        {"Megatron-Core 0.8 (NeMo)", old},
+        {"nvcr.io/nvidia/nemo:25.02", eager},
+        {"NeMo 25.xx", eager},
+        {"NeMo (r2.3.0)", eager},
+        {"NeMo 26.06", graphs},
+        {"MLPerf Training v4.1, NVIDIA NeMo", graphs},
+        {"Megatron-Bridge 26.02", eager},
+        {"Megatron-Bridge v0.2.1", eager},
+        {"Megatron-Bridge (main, Jan 2026)", eager},
+        {"Megatron-Bridge", graphs},
+        {"dgxc-benchmarking 24.11", old},
+        {"dgxc-benchmarking v25.01", old},
+        {"dgxc-benchmarking 25.05.01", eager},
+        {"DGX Cloud Benchmarking Recipes 25.02", eager},
+        {"DGXC", eager},
+        {"MegaScale", old},
+        {"torchtitan @ 2025-04", "pytorch-fsdp torchtitan-2024"},
+        {"Composer 0.17 + FSDP", "pytorch-fsdp llm-foundry-2023"},
+        {"PyTorch 2.5 FSDP2", "pytorch-fsdp llm-foundry-2023"},
+        {"Megatron-LM + DeepSpeed", "megatron-lm"},
+        {"not NeMo but Megatron-Core 0.8", old},
+    };
+    for (const auto& [framework, release] : expected) {
+        EXPECT_EQ(taken(run_of(framework, kHopper)), release) << framework;
+    }
+}
+
+/// A version in the framework's words goes first, then the source's, then that of the notes.
+TEST(FrameworkReleases, a_version_is_looked_for_where_the_case_may_say_it) {
+    EXPECT_EQ(taken(run_of("NeMo", kHopper, "performance, 24.07 NeMo container")), "megatron-core mcore-2024-hopper");
+    EXPECT_EQ(taken(run_of("NeMo", kHopper, "User Guide, Performance, 24.07 release")),
+              "megatron-core mcore-2024-hopper");
+    EXPECT_EQ(taken(run_of("NeMo", kHopper, "blog, 2024-07-12")), "megatron-core graphs-2026");
+    EXPECT_EQ(taken(run_of("Megatron-Bridge/Megatron-Core", kHopper, "summary.md, 26.04.01 NeMo container")),
+              "megatron-core eager-2025");
+    EXPECT_EQ(taken(run_of("Megatron-Bridge/Megatron-Core", kHopper, "summary.md, 26.06 NeMo container")),
+              "megatron-core graphs-2026");
+    EXPECT_EQ(taken(run_of("NeMo", kHopper, "", "container nvcr.io/nvidia/nemo:25.04")), "megatron-core eager-2025");
+    EXPECT_EQ(taken(run_of("NeMo 24.09", kHopper, "NeMo 25.04 docs")), "megatron-core mcore-2024-hopper");
+}
+
+/// torch 2.10 until April 2026, in its own words, by the date of the page, or by its jobs.
+TEST(FrameworkReleases, torchtitan_with_ezpz_has_the_versions_of_torch) {
+    for (const char* const source : {"weak scaling (torch 2.10)", "512 nodes (2026-04-16)", "/20260413-143400-n2.md",
+                                     "experiment 2 (job 8441505)", "PyTorch 2.9"}) {
+        EXPECT_EQ(taken(run_of("TorchTitan + ezpz, XCCL", kMax, source)), "torchtitan torch-2-10-eager") << source;
+    }
+    for (const char* const source : {"weak scaling (torch 2.13)", "a page", "(job 8528940)", "(2026-06-01)"}) {
+        EXPECT_EQ(taken(run_of("TorchTitan + ezpz, XCCL", kMax, source)), "torchtitan torch-2-13-eager") << source;
+    }
+    EXPECT_EQ(framework_of(shipped(), run_of("ezpz", kMax, "(torch 2.10)"))->set.back(), "plan.optimizer_states=bf16");
+    EXPECT_EQ(taken(run_of("TorchTitan (no ezpz)", kHopper)), "pytorch-fsdp torchtitan-2024");
+}
+
+/// Flash-attention 2 is slower on Hopper alone; kernels are issued one by one up to 26.04, not seen on Blackwell.
+TEST(FrameworkReleases, some_releases_are_others_on_some_gpus) {
+    EXPECT_EQ(taken(run_of("NeMo 24.09", kAmpere)), "megatron-core mcore-2024");
+    EXPECT_EQ(taken(run_of("NeMo 24.09", kBlackwell)), "megatron-core mcore-2024");
+    EXPECT_EQ(taken(run_of("NeMo 25.04", kAmpere)), "megatron-core eager-2025");
+    EXPECT_EQ(taken(run_of("NeMo 25.04", kBlackwell)), "megatron-core graphs-2026");
+    EXPECT_EQ(taken(run_of("Megatron-LM", kMi300, "rocm/megatron-lm:v25.5_py310")), "megatron-core graphs-2026");
+    EXPECT_EQ(framework_of(shipped(), run_of("Megatron-LM", kMi300))->set.back(),
+              "stack.transport.entries.2024.scale_up_efficiency=0.94");
+    EXPECT_EQ(taken(run_of("Megatron-LM v2.5", kAmpere)), "megatron-lm");
+    EXPECT_EQ(taken(run_of("Megatron-LM (2022)", kAmpere)), "megatron-lm");
+    EXPECT_EQ(taken(run_of("Megatron-LM core_r0.6", kAmpere)), "megatron-core mcore-2024");
+    EXPECT_EQ(taken(run_of("Megatron-LM, FlashAttention", kAmpere)), "megatron-core mcore-2024");
+    EXPECT_EQ(taken(run_of("MegaScale", kAmpere)), "megatron-core mcore-2024");
+}
+
+TEST(FrameworkReleases, notes_say_stack_release_and_why) {
+    EXPECT_EQ(why(run_of("NeMo", kHopper, "page, 25.11 NeMo container")),
+              "stack megatron-core, release eager-2025: NeMo 25.11 (source)");
+    EXPECT_EQ(why(run_of("NeMo 2.0 (24.12)", kHopper)),
+              "stack megatron-core, release mcore-2024-hopper: NeMo 24.12 (framework); in place of mcore-2024: "
+              "flash-attention 2 on Hopper");
+    EXPECT_EQ(why(run_of("NeMo", kHopper)),
+              "stack megatron-core, release graphs-2026: no version of NeMo found, the default");
+    EXPECT_EQ(why(run_of("DGXC v3.1", kHopper)),
+              "stack megatron-core, release eager-2025: DGXC v3.1 (framework) is none that is told apart, the default");
+    EXPECT_EQ(why(run_of("nanotron 0.4", kHopper)), "stack nanotron: versions of nanotron are not told apart");
+    PublishedRun compiled = run_of("TorchTitan", kHopper);
+    compiled.plan.is_compiled = true;
+    EXPECT_NE(why(compiled).find("torchtitan-2024-compiled"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace auspex::evaluate

@@ -52,7 +52,20 @@ TEST(FrameworkReleases, versions_on_hopper) {
         {"Megatron-LM v23.06", old},
         {"Megatron-LM (commit 3fb4a2c, Aug 2024)", old},
         {"Megatron-LM 2024", old},
+        {"Megatron-LM core_r0.8 (run in March 2025)", old},
+        {"megatron-lm@core_v0.9.0 (Oct 2025)", old},
+        {"nemo_toolkit[all]==2.0.0", old},
+        {"Megatron-LM 2.5, Megatron-Core 0.8", old},
+        {"Megatron Core 0.10.0 / TE 1.13", old},
+        {"Megatron-LM, core release 0.8", old},
+        {"Megatron-LM w/o TE, ver. 0.9.1", old},
+        {"Megatron-LM Q3 2024", old},
+        {"NeMo24.09", old},
+        {"FSDP2 via torchtitan 0.2", "pytorch-fsdp torchtitan-2024"},
+        {"Megatron/DeepSpeed", "megatron-lm"},
+        {"Alibaba Pai-Megatron-Patch (Megatron-LM 0.7)", old},
         {"megatron core v0.11.0", eager},
+        {"Megatron-LM, release core_r0.13.0", eager},
         {"Megatron-LM @ core_v0.12.1", eager},
         {"mcore==0.13.0", eager},
         {"Megatron-Core 0.17.0rc1", graphs},
@@ -97,11 +110,17 @@ TEST(FrameworkReleases, a_version_is_looked_for_where_the_case_may_say_it) {
     EXPECT_EQ(taken(run_of("NeMo", kHopper, "performance, 24.07 NeMo container")), "megatron-core mcore-2024-hopper");
     EXPECT_EQ(taken(run_of("NeMo", kHopper, "User Guide, Performance, 24.07 release")),
               "megatron-core mcore-2024-hopper");
+    EXPECT_EQ(taken(run_of("NeMo", kHopper, "performance summary, release 25.02")), "megatron-core eager-2025");
+    EXPECT_EQ(taken(run_of("Megatron-Core", kHopper, "Megatron-LM README @ core_r0.7.0")),
+              "megatron-core mcore-2024-hopper");
+    EXPECT_EQ(taken(run_of("Megatron-LM", kHopper, "github.com/NVIDIA/Megatron-LM/blob/core_v0.15.0/README.md")),
+              "megatron-core eager-2025");
     EXPECT_EQ(taken(run_of("NeMo", kHopper, "blog, 2024-07-12")), "megatron-core graphs-2026");
     EXPECT_EQ(taken(run_of("Megatron-Bridge/Megatron-Core", kHopper, "summary.md, 26.04.01 NeMo container")),
               "megatron-core eager-2025");
     EXPECT_EQ(taken(run_of("Megatron-Bridge/Megatron-Core", kHopper, "summary.md, 26.06 NeMo container")),
               "megatron-core graphs-2026");
+    EXPECT_EQ(taken(run_of("Megatron-Bridge", kHopper, "guide for 25.09.00 container")), "megatron-core eager-2025");
     EXPECT_EQ(taken(run_of("NeMo", kHopper, "", "container nvcr.io/nvidia/nemo:25.04")), "megatron-core eager-2025");
     EXPECT_EQ(taken(run_of("NeMo 24.09", kHopper, "NeMo 25.04 docs")), "megatron-core mcore-2024-hopper");
 }
@@ -116,7 +135,7 @@ TEST(FrameworkReleases, torchtitan_with_ezpz_has_the_versions_of_torch) {
         EXPECT_EQ(taken(run_of("TorchTitan + ezpz, XCCL", kMax, source)), "torchtitan torch-2-13-eager") << source;
     }
     EXPECT_EQ(framework_of(shipped(), run_of("ezpz", kMax, "(torch 2.10)"))->set.back(), "plan.optimizer_states=bf16");
-    EXPECT_EQ(taken(run_of("TorchTitan (no ezpz)", kHopper)), "pytorch-fsdp torchtitan-2024");
+    EXPECT_EQ(taken(run_of("TorchTitan (ezpz disabled)", kHopper)), "pytorch-fsdp torchtitan-2024");
 }
 
 /// Flash-attention 2 is slower on Hopper alone; kernels are issued one by one up to 26.04, not seen on Blackwell.

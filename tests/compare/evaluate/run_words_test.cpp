@@ -313,6 +313,11 @@ TEST(RunWords, schedules_by_their_names) {
     EXPECT_EQ(schedule("DualPipe"), models::ScheduleKind::kDualPipe);
     EXPECT_EQ(schedule("DualPipeV"), models::ScheduleKind::kDualPipeV);
     EXPECT_EQ(plan_of(staged("DualPipe")).virtual_stages, 2);
+    // 32 layers on 8 ranks.
+    for (const char* const words : {"interleaved (vpp 2)", "VPP=2", "interleaved 1F1B, 2 virtual stages", "vpp2"}) {
+        EXPECT_EQ(plan_of(staged(words)).virtual_stages, 2) << words;
+    }
+    EXPECT_EQ(plan_of(staged("no virtual pipeline")).virtual_stages, 1);
     EXPECT_TRUE(has_note(staged("zero-bubble"), "is taken as zb-h1"));
     EXPECT_TRUE(has_note(staged("our own"), "is taken as 1f1b"));
     // 256 / 8 are 32 micro-batches; of 8 there are fewer than 2 pp.

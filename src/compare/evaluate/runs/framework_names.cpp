@@ -76,17 +76,18 @@ std::string words_of(const Place& place, std::size_t begin, std::size_t end) {
     return place.text.substr(begin, end - begin);
 }
 
-/// Dates in front of numbers: 24.12 of "NeMo 2.0 (24.12)".
+/// What names a release comes first: 24.12 of "NeMo 2.0 (24.12)", and 0.14 of "core_v0.14 (Oct 2025)", which may be
+/// when it ran.
+int rank_of(const SoftwareVersion& version) { return version.is_container ? 0 : version.is_date ? 2 : 1; }
+
 void add_versions(const NamedFramework& of, const Mention& mention, const Place& place,
                   std::vector<StatedVersion>& stated) {
-    for (const bool is_date : {true, false}) {
-        for (const VersionInText& one : mention.versions) {
-            if (one.version.is_date == is_date) {
-                stated.push_back({&of, one.version,
-                                  words_of(place, mention.begin, mention.end) + " " +
-                                      words_of(place, one.begin, one.end) + " (" + place.name + ")"});
-            }
-        }
+    std::vector<VersionInText> versions = mention.versions;
+    std::ranges::stable_sort(versions, {}, [](const VersionInText& one) { return rank_of(one.version); });
+    for (const VersionInText& one : versions) {
+        stated.push_back({&of, one.version,
+                          words_of(place, mention.begin, mention.end) + " " + words_of(place, one.begin, one.end) +
+                              " (" + place.name + ")"});
     }
 }
 
@@ -110,17 +111,27 @@ void add_versions_beside_names(const RunNames& names, const NamedFramework& fram
     std::ranges::move(others, std::back_inserter(stated));
 }
 
-bool is_called_release(std::string_view behind) {
-    const std::vector<std::string> words = words_in(behind);
-    return !words.empty() && is_one_of(words.front(), {"release", "container", "image", "version"});
+/// "24.07 release", "core release 0.8", "release core_r0.13".
+bool is_called_release(const std::string& text, const VersionInText& one) {
+    const auto calls = [](std::string_view word) {
+        return is_one_of(word, {"release", "container", "image", "version", "ver"});
+    };
+    std::string begin = text.substr(0, one.begin);
+    std::ranges::replace(begin, '_', ' ');
+    std::vector<std::string> before = words_in(begin);
+    if (!before.empty() && before.back() == "core") {
+        before.pop_back();
+    }
+    const std::vector<std::string> behind = words_in(text.substr(one.end));
+    return (!before.empty() && calls(before.back())) || (!behind.empty() && calls(behind.front()));
 }
 
-/// That stand alone, all of them, or those that are called releases: "Megatron-LM (commit 3fb4a2c, Aug 2024)",
-/// "Performance, 24.07 release".
-void add_dates(const RunNames& names, const NamedFramework& framework, const Place& place, bool takes_all,
-               std::vector<StatedVersion>& stated) {
+/// That stand alone: what is called a release, and any dates as well where these are the framework's: "Performance,
+/// 24.07 release"; "Megatron-LM (commit 3fb4a2c, Aug 2024)".
+void add_those_alone(const RunNames& names, const NamedFramework& framework, const Place& place, bool takes_dates,
+                     std::vector<StatedVersion>& stated) {
     for (const VersionInText& one : mentions_in(place.text, spellings_of(names)).rest) {
-        if (one.version.is_date && (takes_all || is_called_release(place.text.substr(one.end)))) {
+        if ((one.version.is_date && takes_dates) || is_called_release(place.text, one)) {
             stated.push_back({&framework, one.version, words_of(place, one.begin, one.end) + " (" + place.name + ")"});
         }
     }
@@ -131,9 +142,9 @@ std::vector<StatedVersion> stated_versions(const RunNames& names, const NamedFra
     std::vector<StatedVersion> stated;
     const Place own{run.framework, "framework"}, source{run.source, "source"}, notes{run.notes, "notes"};
     add_versions_beside_names(names, framework, own, stated);
-    add_dates(names, framework, own, true, stated);
+    add_those_alone(names, framework, own, true, stated);
     add_versions_beside_names(names, framework, source, stated);
-    add_dates(names, framework, source, framework.is_dated_by_source, stated);
+    add_those_alone(names, framework, source, framework.is_dated_by_source, stated);
     add_versions_beside_names(names, framework, notes, stated);
     return stated;
 }
@@ -197,7 +208,8 @@ std::string why_any(const NamedFramework& framework, const Release& any, const s
 Choice choice_of(const RunNames& names, const NamedFramework& framework, const PublishedRun& run) {
     const std::vector<StatedVersion> stated = stated_versions(names, framework, run);
     for (const StatedVersion& one : stated) {
-        if (const Release* const found = release_of_version(one, run)) {
+        const Release* const found = release_of_version(one, run);
+        if (found != nullptr && (one.of == &framework || !found->release.empty())) {
             const Release& own = one.of == &framework ? *found : release_of_any(framework, run);
             return {&own, found->release, found->release_compiled, one.text};
         }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "base/json.hpp"
@@ -59,10 +60,30 @@ std::string deal_of(const PublishedRun& run, int stages) {
     return equal.empty() ? "by-cost" : equal;
 }
 
+/// As the words say: "interleaved (vpp 2)", "VPP=4", "2 virtual stages"; 0: they do not.
+int stated_virtual_stages(const PublishedRun& run) {
+    const std::vector<std::string> words = words_in(run.plan.schedule);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const std::string_view word = words[i];
+        if (word.starts_with("vpp")) {
+            constexpr std::size_t kName = 3;
+            return number_in(word.substr(kName)).value_or(number_from(words, i + 1).value_or(0));
+        }
+        if (word == "virtual") {
+            const std::optional<int> before = i > 0 ? number_in(words[i - 1]) : std::nullopt;
+            return before ? *before : number_from(words, i + 1).value_or(0);
+        }
+    }
+    return 0;
+}
+
 int virtual_stages_of(const PublishedRun& run, const RunNames::Framework& framework, const std::string& letters,
                       std::vector<std::string>& notes) {
     if (run.plan.virtual_stages > 0 || letters == "1f1b" || has(letters, "pipedream") || denies_interleaving(run)) {
         return std::max(1, run.plan.virtual_stages);
+    }
+    if (const int stated = stated_virtual_stages(run); stated > 0) {
+        return stated;
     }
     const int wanted = std::max(is_interleaved(run, letters) ? 2 : 1, framework.most_virtual_stages);
     int stages = std::min(wanted, std::max(1, run.model.layers / run.plan.pp));

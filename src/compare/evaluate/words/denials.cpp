@@ -39,9 +39,13 @@ bool denies_what_follows(std::string_view word) {
     return is_one_of(word, {"no", "not", "non", "without", "disable", "disabled", "disables", "never"});
 }
 
-bool denies_what_precedes(const std::vector<std::string>& words) {
+bool denies_what_precedes(const std::vector<std::string>& words, bool is_in_brackets) {
     if (words.empty()) {
         return false;
+    }
+    constexpr std::size_t kObject = 2;  // "FP8 attention off", not "torchtitan (ezpz off)"
+    if (words.size() == kObject && !is_in_brackets && is_one_of(words[1], {"off", "disabled", "false"})) {
+        return true;
     }
     const bool is_alone = words.size() == 1 || is_one_of(words[1], {"used", "enabled", "applied", "on"});
     return is_one_of(words[0], {"false", "off", "none", "null", "disabled"}) ||
@@ -74,7 +78,8 @@ bool is_denied(std::string_view text, std::size_t begin, std::size_t end) {
     const auto near = before.begin() + static_cast<std::ptrdiff_t>(std::min(before.size(), kNear));
     const bool is_without = before.size() > 1 && before[0] == "o" && before[1] == "w";  // w/o
     return is_without || std::any_of(before.begin(), near, denies_what_follows) ||
-           denies_what_precedes(words_behind(whole, end));
+           denies_what_precedes(words_behind(whole, end),
+                                whole.find_first_of("([", end) == whole.find_first_not_of(' ', end));
 }
 
 Said said_of(std::string_view text, std::string_view word) {

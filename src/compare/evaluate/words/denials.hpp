@@ -11,8 +11,8 @@ namespace auspex::evaluate {
 
 /// What lies at text[begin, end) is denied: by letters or one of the two words in front of it ("uncompiled",
 /// "non-interleaved", "not yet compiled", "without torch.compile"), or by the word behind it ("compile=False",
-/// "compile (off)", "FP8 not used"). Commas, semicolons, brackets, +, "and", "but" and "with" part what denies from
-/// what is not denied.
+/// "compile (off)", "FP8 not used", "FP8 attention off"). Commas, semicolons, brackets, +, "and", "but" and "with" part
+/// what denies from what is not denied.
 [[nodiscard]] bool is_denied(std::string_view text, std::size_t begin, std::size_t end);
 
 enum class Said : std::uint8_t { kNot, kYes, kDenied };

@@ -16,9 +16,11 @@ constexpr std::string_view kBetweenWords = " +/(),;:&[]{}|@='\"\t\n";
 /// The longest spelling that the text begins with as whole words; of size 0: none.
 Mention longest_at(std::string_view text, const std::vector<std::vector<std::string>>& spellings) {
     Mention longest;
+    constexpr std::size_t kLongest = 80;  // no name is longer, whatever blanks and hyphens it has
+    const std::string_view window = text.substr(0, kLongest);
     for (std::size_t i = 0; i < spellings.size(); ++i) {
         for (const std::string& spelling : spellings[i]) {
-            const std::size_t end = begins_with_any(text, {spelling}) ? end_of_beginning(text, spelling) : 0;
+            const std::size_t end = begins_with_any(window, {spelling}) ? end_of_beginning(window, spelling) : 0;
             if (end > longest.end && is_end_of_word(text, end)) {
                 longest.name = i, longest.end = end;
             }
@@ -40,11 +42,12 @@ bool is_nothing(std::string_view between) {
     std::string apart(between);
     std::ranges::replace(apart, '_', ' ');
     return std::ranges::all_of(words_in(apart), [](std::string_view word) {
-        return is_one_of(word, {"framework", "container", "containers", "image",  "release", "releases",    "version",
-                                "ver",       "v",         "r",          "core",   "toolkit", "launcher",    "library",
-                                "recipes",   "recipe",    "repo",       "branch", "tag",     "main",        "nightly",
-                                "from",      "of",        "as",         "at",     "in",      "dated",       "the",
-                                "dev",       "commit",    "software",   "stack",  "public",  "benchmarking"});
+        return is_one_of(word, {"framework", "container", "containers", "image",  "release", "releases",     "version",
+                                "ver",       "v",         "r",          "core",   "toolkit", "launcher",     "library",
+                                "recipes",   "recipe",    "repo",       "branch", "tag",     "main",         "nightly",
+                                "from",      "of",        "as",         "at",     "in",      "dated",        "the",
+                                "dev",       "commit",    "software",   "stack",  "public",  "benchmarking", "all",
+                                "readme",    "tree",      "blob",       "tags"});
     });
 }
 
@@ -65,13 +68,16 @@ void take_those_behind(std::string_view text, std::vector<VersionInText>& versio
     }
 }
 
-/// A word directly in front has the version: "MLPerf v4.1", not "NVIDIA".
+/// A word in front of it, in the same clause, has the version: "MLPerf v4.1", "Transformer Engine release 1.9"; not
+/// "NVIDIA", nor words that stand between a name and its version.
 bool has_owner(std::string_view text, std::size_t begin) {
-    const std::string_view before = text.substr(0, text.substr(0, begin).find_last_not_of(' ') + 1);
-    const std::vector<std::string> words = words_in(before);
-    const bool ends_in_word = !before.empty() && !words_in(before.substr(before.size() - 1)).empty();
-    return ends_in_word && !is_one_of(words.back(), {"nvidia", "amd", "rocm", "the", "with", "in", "and", "on"}) &&
-           !is_nothing(words.back());
+    const std::size_t sign = text.substr(0, begin).find_last_of(",;()[]/+:");
+    const std::size_t clause = sign == std::string_view::npos ? 0 : sign + 1;
+    std::vector<std::string> words = words_in(text.substr(clause, begin - clause));
+    while (!words.empty() && is_nothing(words.back())) {
+        words.pop_back();
+    }
+    return !words.empty() && !is_one_of(words.back(), {"nvidia", "amd", "rocm", "with", "and", "on", "for"});
 }
 
 void take_one_in_front(std::string_view text, std::vector<VersionInText>& versions, std::size_t begin,
@@ -103,8 +109,13 @@ std::vector<Mention> names_in(std::string_view text, const std::vector<std::vect
 }  // namespace
 
 Mentions mentions_in(std::string_view text, const std::vector<std::vector<std::string>>& spellings) {
-    Mentions found{names_in(text, spellings), versions_in(text)};
+    Mentions found{names_in(text, spellings), {}};
     std::vector<Mention>& names = found.names;
+    std::string without_names(text);  // "NeMo24.09"
+    for (const Mention& one : names) {
+        std::fill_n(without_names.begin() + static_cast<std::ptrdiff_t>(one.begin), one.end - one.begin, ' ');
+    }
+    found.rest = versions_in(without_names);
     for (std::size_t i = 0; i < names.size(); ++i) {
         take_those_behind(text, found.rest, i + 1 < names.size() ? names[i + 1].begin : text.size(), names[i]);
     }

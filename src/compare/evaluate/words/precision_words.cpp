@@ -97,6 +97,9 @@ StatedPrecision precision_in(std::string_view said, const std::string& fp8_alone
                 "none",
                 {"products of fp32 operands take the machine's gemm_fp32, which is TF32's where it has that"}};
     }
+    if (said_of(text, "fp8") == Said::kDenied) {
+        return {"", "bf16", "none", {"precision " + json_quote(said) + " is taken as bf16"}};
+    }
     return refused("one with bf16, fp16, mixed, fp8, nvfp4, tf32 or fp32 in it");
 }
 

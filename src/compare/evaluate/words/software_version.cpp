@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <tuple>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/input_text.hpp"
@@ -118,14 +120,14 @@ class Reader {
         const bool has_month = parts.size() > 1 && is_month(parts[1]);
         if (is_short && parts.size() == 1 && text_.substr(end_).starts_with(".x")) {
             end_ += text_.substr(end_).starts_with(".xx") ? 3U : 2U;
-            return SoftwareVersion{{kCentury + parts[0], kMiddle}, true};
+            return SoftwareVersion{{kCentury + parts[0], kMiddle}, true, true};
         }
         if (is_year(parts[0]) && parts.size() == 1) {
             return SoftwareVersion{{parts[0], kMiddle}, true};
         }
         if (has_month && (is_short || is_year(parts[0]))) {
             parts[0] += is_short ? kCentury : 0;
-            return SoftwareVersion{std::move(parts), true};
+            return SoftwareVersion{std::move(parts), true, is_short};
         }
         return parts.size() > 1 || has_prefix ? std::optional(SoftwareVersion{std::move(parts), false}) : std::nullopt;
     }
@@ -145,14 +147,24 @@ constexpr std::array<std::string_view, kMonths> kMonthNames{"january",   "februa
                                                             "may",       "june",     "july",     "august",
                                                             "september", "october",  "november", "december"};
 
-/// "April 2025", "Apr. 12, 2025", "april2021": at the first letter of the month.
-std::optional<VersionInText> read_month(std::string_view text, std::size_t at) {
-    const std::string_view word = letters_at(text, at);
+/// The month that a word is, or the middle one of the quarter "q3"; 0: neither.
+int month_of(std::string_view word, std::string_view digits_behind) {
+    constexpr std::size_t kShort = 3;
+    constexpr int kOfQuarter = 3;
+    if (word == "q" && digits_behind.size() == 1 && digits_behind[0] >= '1' && digits_behind[0] <= '4') {
+        return kOfQuarter * (digits_behind[0] - '0') - 1;
+    }
     const auto* const month = std::ranges::find_if(kMonthNames, [&](std::string_view name) {
-        constexpr std::size_t kShort = 3;
         return word == name || word == name.substr(0, kShort) || (word == "sept" && name == "september");
     });
-    if (month == kMonthNames.end() || (at > 0 && (is_letter(text[at - 1]) || is_digit(text[at - 1])))) {
+    return month == kMonthNames.end() ? 0 : static_cast<int>(month - kMonthNames.begin()) + 1;
+}
+
+/// "April 2025", "Apr. 12, 2025", "april2021", "Q3 2024": at the first letter.
+std::optional<VersionInText> read_month(std::string_view text, std::size_t at) {
+    const std::string_view word = letters_at(text, at);
+    const int month = month_of(word, digits_at(text, at + word.size()));
+    if (month == 0 || (at > 0 && (is_letter(text[at - 1]) || is_digit(text[at - 1])))) {
         return std::nullopt;
     }
     const auto digits_behind = [&](std::size_t from) {
@@ -160,14 +172,12 @@ std::optional<VersionInText> read_month(std::string_view text, std::size_t at) {
         return std::pair(begin, digits_at(text, begin));
     };
     auto [begin, digits] = digits_behind(at + word.size());
-    if (!digits.empty() && digits.size() <= 2) {  // a day
+    if (!digits.empty() && digits.size() <= 2) {  // a day, or a quarter
         std::tie(begin, digits) = digits_behind(begin + digits.size());
     }
     const int year = value_of(digits);
-    return is_year(year)
-               ? std::optional(VersionInText{
-                     {{year, static_cast<int>(month - kMonthNames.begin()) + 1}, true}, at, begin + digits.size()})
-               : std::nullopt;
+    return is_year(year) ? std::optional(VersionInText{{{year, month}, true}, at, begin + digits.size()})
+                         : std::nullopt;
 }
 
 }  // namespace

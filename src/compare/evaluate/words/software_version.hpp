@@ -14,6 +14,7 @@ namespace auspex::evaluate {
 struct SoftwareVersion {
     std::vector<int> parts;
     bool is_date = false;
+    bool is_container = false;  ///< a date in the short form, which is a release's own number
 };
 /// Part by part; those that one of the two leaves out are 0: 0.9 is before 0.11, and 25.04 before 25.04.01. Requires
 /// both to be dates, or none.

@@ -12,13 +12,13 @@ namespace {
 TEST(Denials, a_word_is_said_unless_what_is_near_it_denies_it) {
     for (const char* const said :
          {"torch.compile", "TorchTitan (compile)", "Compiled", "compile, no AC", "no AC; compile",
-          "compile with AC off", "not eager but compiled", "AC off, compile=True", "compile 0.3"}) {
+          "compile with AC off", "not eager but compiled", "AC off, compile=True", "compile (AC off)", "compile 0.3"}) {
         EXPECT_EQ(said_of(said, "compile"), Said::kYes) << said;
     }
     for (const char* const denied :
          {"uncompiled", "no compile", "no-compile", "not yet compiled", "without torch.compile", "compile=False",
           "compile: off", "compile (off)", "torch.compile disabled", "compile is not used", "compile none",
-          "w/o compile", "AC, compile=0", "disable compile", "non-compiled"}) {
+          "w/o compile", "AC, compile=0", "disable compile", "non-compiled", "compiled step off"}) {
         EXPECT_EQ(said_of(denied, "compile"), Said::kDenied) << denied;
     }
     EXPECT_EQ(said_of("eager", "compile"), Said::kNot);

@@ -45,6 +45,7 @@ TEST(SoftwareVersion, numbers_and_dates_are_read_as_people_write_them) {
         {"April 2025", "date 2025 4"},
         {"Aug. 12, 2024", "date 2024 8"},
         {"cases_april2021.png", "date 2021 4"},
+        {"Q3 2024", "date 2024 8"},
         {"2024", "date 2024 7"},
         {"0.8 (24.07)", "0.8; date 2024 7"},
         // No versions.
@@ -108,6 +109,10 @@ TEST(Mentions, a_version_belongs_to_the_name_beside_it) {
         {"NeMo 24.05, Megatron-Core 0.7", "nemo 24.05, core 0.7"},
         {"NeMo 24.07 Megatron-Core", "nemo 24.07, core"},
         {"MLPerf v4.1 NeMo", "nemo"},
+        {"NeMo24.09", "nemo 24.09"},
+        {"Transformer Engine release 1.9, Megatron-LM", "lm"},
+        {"Megatron-LM, core release 0.8", "lm | 0.8"},
+        {"github.com/NVIDIA/Megatron-LM/tree/core_r0.7.0", "lm r0.7.0"},
         {"Megatron-LM (commit 3fb4a2c, Aug 2024)", "lm | aug 2024"},
         {"MegatronLM", "lm"},
         {"Nemotron, Megatrons", ""},

@@ -20,6 +20,8 @@ TEST(PrecisionWords, words_become_the_plans) {
         {"32-true", "fp32", "none", "gemm_fp32"},
         {"bf16 (no fp8)", "bf16", "none", ""},
         {"FP8: off, BF16", "bf16", "none", ""},
+        {"BF16 (FP8 attention off)", "bf16", "none", ""},
+        {"FP8: no", "bf16", "none", "taken as bf16"},
         {"BF16/FP8", "bf16", "tensorwise", "names two"},
         {"BF16 or FP8", "bf16", "tensorwise", "names two"},
         {"FP8", "bf16", "tensorwise", ""},

@@ -142,6 +142,7 @@ TEST(FrameworkReleases, torchtitan_with_ezpz_has_the_versions_of_torch) {
 TEST(FrameworkReleases, some_releases_are_others_on_some_gpus) {
     EXPECT_EQ(taken(run_of("NeMo 24.09", kAmpere)), "megatron-core mcore-2024");
     EXPECT_EQ(taken(run_of("NeMo 24.09", kBlackwell)), "megatron-core mcore-2024");
+    EXPECT_EQ(taken(run_of("NeMo 24.09", "8x H100 SXM5")), "megatron-core mcore-2024-hopper");
     EXPECT_EQ(taken(run_of("NeMo 25.04", kAmpere)), "megatron-core eager-2025");
     EXPECT_EQ(taken(run_of("NeMo 25.04", kBlackwell)), "megatron-core graphs-2026");
     EXPECT_EQ(taken(run_of("Megatron-LM", kMi300, "rocm/megatron-lm:v25.5_py310")), "megatron-core graphs-2026");

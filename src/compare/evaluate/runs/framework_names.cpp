@@ -149,11 +149,6 @@ std::vector<StatedVersion> stated_versions(const RunNames& names, const NamedFra
     return stated;
 }
 
-bool contains_any(const std::string& text, const std::vector<std::string>& parts) {
-    return parts.empty() ||
-           std::ranges::any_of(parts, [&](const std::string& part) { return text.find(part) != std::string::npos; });
-}
-
 bool says_any(const PublishedRun& run, const std::vector<std::string>& words) {
     return words.empty() || std::ranges::any_of(words, [&](const std::string& word) {
                return says(run.source, word) || says(run.framework, word) || says(run.notes, word);
@@ -162,8 +157,8 @@ bool says_any(const PublishedRun& run, const std::vector<std::string>& words) {
 
 /// But for its versions.
 bool fits(const Release& release, const PublishedRun& run) {
-    return (release.gpu.empty() || begins_with_any(run.gpu, release.gpu)) && contains_any(run.source, release.source) &&
-           says_any(run, release.words);
+    return (release.gpu.empty() || begins_with_any(without_count(run.gpu), release.gpu)) &&
+           contains_any(run.source, release.source) && says_any(run, release.words);
 }
 
 bool holds(const Release& release, const SoftwareVersion& version) {
@@ -222,7 +217,7 @@ Choice choice_of(const RunNames& names, const NamedFramework& framework, const P
 void change_by_gpu(const RunNames& names, const PublishedRun& run, Choice& choice, RunNames::Framework& framework) {
     for (const RunNames::OnGpus& one : names.on_gpus) {
         const bool is_same = one.stack == framework.stack && (one.release.empty() || one.release == choice.release);
-        if (!is_same || !begins_with_any(run.gpu, one.gpu)) {
+        if (!is_same || !begins_with_any(without_count(run.gpu), one.gpu)) {
             continue;
         }
         framework.set.insert(framework.set.begin(), one.set.begin(), one.set.end());

@@ -46,25 +46,10 @@ bool holds(const std::optional<RunNames::SizeRange>& range, const std::optional<
     return !range || !size || (range->least <= *size && *size <= range->most);
 }
 
-/// Without the number of GPUs of a node in front: "8x H100".
-std::string_view one_gpu(std::string_view text) {
-    const std::size_t behind = text.find_first_not_of("0123456789");
-    const bool is_count = behind != 0 && behind != std::string_view::npos;
-    const std::size_t sign = is_count ? text.find_first_not_of(' ', behind) : std::string_view::npos;
-    if (sign == std::string_view::npos) {
-        return text;
-    }
-    const std::string_view rest = text.substr(sign);
-    const std::string_view times = rest.starts_with("x ") || rest.starts_with("X ") ? rest.substr(0, 1)
-                                   : rest.starts_with("×")                          ? rest.substr(0, 2)
-                                                                                    : "";
-    return times.empty() ? text : rest.substr(std::min(rest.find_first_not_of(' ', times.size()), rest.size()));
-}
-
 const RunNames::Unmapped* unmapped_gpu_of(const RunNames& names, const PublishedRun& run) {
     const std::optional<double> memory = memory_in(run.gpu);
     const auto found = std::ranges::find_if(names.unmapped, [&](const RunNames::Unmapped& one) {
-        return begins_with_any(one_gpu(run.gpu), one.gpu) && (!one.memory || memory) && holds(one.memory, memory);
+        return begins_with_any(without_count(run.gpu), one.gpu) && (!one.memory || memory) && holds(one.memory, memory);
     });
     return found == names.unmapped.end() ? nullptr : &*found;
 }
@@ -76,7 +61,7 @@ std::string known_parts(const RunNames& names, const PublishedRun& run) {
     std::string parts;
     std::vector<std::string> gpus, others;
     for (const RunNames::Hardware& one : names.hardware) {
-        if (one.memory && one.system.empty() && begins_with_any(one_gpu(run.gpu), one.gpu)) {
+        if (one.memory && one.system.empty() && begins_with_any(without_count(run.gpu), one.gpu)) {
             parts += (parts.empty() ? "" : ", ") + in_gb(one.memory->least) + " to " + in_gb(one.memory->most);
             gpus = one.gpu;
         }
@@ -94,7 +79,7 @@ std::string known_parts(const RunNames& names, const PublishedRun& run) {
 std::optional<RunNames::Hardware> hardware_of(const RunNames& names, const PublishedRun& run) {
     const std::optional<double> memory = memory_in(run.gpu);
     const auto found = std::ranges::find_if(names.hardware, [&](const RunNames::Hardware& one) {
-        return begins_with_any(one_gpu(run.gpu), one.gpu) && holds(one.memory, memory) &&
+        return begins_with_any(without_count(run.gpu), one.gpu) && holds(one.memory, memory) &&
                run.system.starts_with(one.system);
     });
     if (found == names.hardware.end() || unmapped_gpu_of(names, run) != nullptr) {

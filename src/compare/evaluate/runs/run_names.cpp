@@ -3,13 +3,10 @@
 
 #include <algorithm>
 
+#include "compare/evaluate/words/words.hpp"
+
 namespace auspex::evaluate {
 namespace {
-
-bool contains_any(const std::string& text, const std::vector<std::string>& parts) {
-    return parts.empty() ||
-           std::ranges::any_of(parts, [&](const std::string& part) { return text.find(part) != std::string::npos; });
-}
 
 /// Texts that an entry leaves out fit every case.
 template <typename Entry>

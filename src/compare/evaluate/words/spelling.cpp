@@ -46,6 +46,20 @@ std::size_t end_of_beginning(std::string_view text, std::string_view name) {
     return end;
 }
 
+std::string_view without_count(std::string_view text) {
+    const std::size_t behind = text.find_first_not_of("0123456789");
+    const bool is_count = behind != 0 && behind != std::string_view::npos;
+    const std::size_t sign = is_count ? text.find_first_not_of(' ', behind) : std::string_view::npos;
+    if (sign == std::string_view::npos) {
+        return text;
+    }
+    const std::string_view rest = text.substr(sign);
+    const std::string_view times = rest.starts_with("x ") || rest.starts_with("X ") ? rest.substr(0, 1)
+                                   : rest.starts_with("×")                          ? rest.substr(0, 2)
+                                                                                    : "";
+    return times.empty() ? text : rest.substr(std::min(rest.find_first_not_of(' ', times.size()), rest.size()));
+}
+
 bool begins_with_any(std::string_view text, const std::vector<std::string>& names) {
     return std::ranges::any_of(names, [&](const std::string& name) {
         const std::size_t end = end_of_beginning(text, name);

@@ -28,6 +28,10 @@ std::vector<std::string> words_in(std::string_view text) {
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
+bool contains_any(std::string_view text, const std::vector<std::string>& parts) {
+    return parts.empty() || std::ranges::any_of(parts, [&](const std::string& part) { return has(text, part); });
+}
+
 bool is_one_of(std::string_view word, const std::vector<std::string_view>& words) {
     return std::ranges::find(words, word) != words.end();
 }

@@ -11,6 +11,8 @@ namespace auspex::evaluate {
 /// attn, mla_up_proj, 5.
 [[nodiscard]] std::vector<std::string> words_in(std::string_view text);
 [[nodiscard]] bool has(std::string_view text, std::string_view part);
+/// One of the parts is somewhere in the text; no parts: true.
+[[nodiscard]] bool contains_any(std::string_view text, const std::vector<std::string>& parts);
 [[nodiscard]] bool is_one_of(std::string_view word, const std::vector<std::string_view>& words);
 /// Where the word is digits.
 [[nodiscard]] std::optional<int> number_in(std::string_view word);

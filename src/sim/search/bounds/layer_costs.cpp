@@ -115,6 +115,9 @@ PassCosts pass_costs(const models::Inputs& inputs, const models::Workload& model
     part(Part::kEmbedding) = difference(pass(0).all, early.all);
     part(Part::kHead) = difference(pass(plan.pp - 1).all, late.all);
     part(Part::kEvery).compute_s = early.host_sync_s;
+    if (model.tied_embeddings || model.mtp_layers > 0) {  // on one stage with the embedding its table is there already
+        part(Part::kHead).of_shards.clear();
+    }
     return parts;
 }
 

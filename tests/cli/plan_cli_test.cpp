@@ -263,6 +263,21 @@ TEST_F(PlanCli, a_deadline_picks_the_smallest_size_and_one_that_nothing_makes_is
     EXPECT_EQ(fault_of_refusal(base + "--deadline 14", {"--deadline", "\"14\"", "unit, such as \"14 d\""}), "");
     EXPECT_EQ(fault_of_refusal(base + "--objective speed", {"--objective", "step-time"}), "");
     EXPECT_EQ(fault_of_refusal(base + "--top 3", {"--top", "several --tiles"}), "");
+    EXPECT_EQ(fault_of_refusal(base + "--time-limit 1h", {"--time-limit", "several --tiles", "one search"}), "");
+}
+
+TEST_F(PlanCli, a_time_limit_ends_a_search_with_the_best_so_far) {
+    const std::string base =
+        "plan --machine aurora --stack optimus --workload mula-7b-a1b --tiles 768 --global-batch 3072 ";
+    const Outcome cut = run(base + "--time-limit 1s --json");
+    if (cut.exit_code == 0) {  // else nothing had been found yet, on a busy computer
+        const JsonValue answer = JsonDocument::parse(cut.out, "plan").root();
+        EXPECT_GT(answer.at("best").elements().size(), 0U);
+    }
+    EXPECT_EQ(fault_of_refusal(base + "--time-limit 1us", {"--time-limit", "no plan that fits"}), "");
+    const Outcome whole = run(kSmall + "--time-limit 1h --json");
+    ASSERT_EQ(whole.exit_code, 0) << whole.error;
+    EXPECT_FALSE(JsonDocument::parse(whole.out, "plan").root().at("cut").as_bool());
 }
 
 TEST_F(PlanCli, values_of_a_constant_are_searches_of_their_own_and_changes_of_the_winner_are_said) {

@@ -112,6 +112,7 @@ enum class Flag {
     kExhaustive,
     kWhatIf,
     kVary,
+    kTimeLimit,
     kDeadline,
     kObjective,
     kAgainst,

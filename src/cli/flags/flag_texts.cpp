@@ -198,6 +198,10 @@ FlagText search_flag_text(Flag flag) {
                     "even-with-embedding, even-with-head, even-with-both)"};
         case Flag::kTop: return {"top", "N", "plans to show" + by_default(search::SearchOptions().top)};
         case Flag::kExhaustive: return {"exhaustive", nullptr, "simulate every plan that fits, whatever its bound"};
+        case Flag::kTimeLimit:
+            return {
+                "time-limit", "TIME",
+                "end the search after so long, such as 2min, with the best so far and what no plan takes less than"};
         case Flag::kWhatIf:
             return {"what-if", nullptr, "optimizers, dispatches and expert kernels that the stack does not offer, too"};
         case Flag::kVary:

@@ -266,6 +266,9 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
         case Flag::kExhaustive: options.search.exhaustive = true; break;
         case Flag::kWhatIf: options.search.what_if = true; break;
         case Flag::kVary: options.search.vary = text(); break;
+        case Flag::kTimeLimit:
+            options.search.time_limit_s = parse_positive("time-limit", text(), Dimension::kSeconds, "2 min");
+            break;
         case Flag::kDeadline:
             options.search.deadline_s = parse_positive("deadline", text(), Dimension::kSeconds, "14 d");
             break;

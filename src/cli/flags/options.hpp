@@ -76,7 +76,7 @@ struct SearchFlags {
     bool exhaustive = false, what_if = false;
     bool is_tiles_range = false;         ///< Options::tiles was given as A..B
     std::string tiles_flag = "--tiles";  ///< as it was written: --tiles, --nodes, --ranks or -n
-    double deadline_s = 0;
+    double time_limit_s = 0, deadline_s = 0;
     std::string objective;
     std::string checkpoint, resume;  ///< files
 };

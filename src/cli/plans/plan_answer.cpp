@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/json.hpp"
+#include "base/number_text.hpp"
 #include "cli/output/csv_file.hpp"
 #include "cli/output/plan_page.hpp"
 #include "cli/output/search_output.hpp"
@@ -79,8 +80,12 @@ void answer_search(const Options& options, const models::Inputs& inputs, const s
     if (result.space == 0) {
         refuse_empty(options, inputs, request, result);
     }
-    if (result.best.empty() && result.was_cut) {
+    if (result.best.empty() && result.was_cut && signal != 0) {
         throw launch::Interrupted(signal);
+    }
+    if (result.best.empty() && result.was_cut) {
+        throw InputError("--time-limit " + duration(options.search.time_limit_s),
+                         "found no plan that fits in this time; expected a longer one");
     }
     if (result.best.empty()) {
         refuse_unfit(options, inputs, request, result);
@@ -101,7 +106,7 @@ void answer_search(const Options& options, const models::Inputs& inputs, const s
             std::cout << "The page is in " << options.out << ": " << kPlanFiles << "\n";
         }
     }
-    if (found.result.was_cut) {
+    if (signal != 0) {
         std::cout.flush();
         throw launch::Interrupted(signal);
     }

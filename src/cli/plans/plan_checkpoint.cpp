@@ -76,10 +76,14 @@ void KeptSearch::attach(search::SearchOptions& how) {
     };
 }
 
-void refuse_kept_search(const Options& options, const char* with) {
-    if (!options.search.checkpoint.empty() || !options.search.resume.empty()) {
-        throw InputError(options.search.resume.empty() ? "--checkpoint" : "--resume",
-                         std::string("found with ") + with + "; expected it with one search: one number of --tiles");
+void refuse_of_one_search(const Options& options, const char* with) {
+    for (const auto& [flag, is_given] : {std::pair{"--checkpoint", !options.search.checkpoint.empty()},
+                                         std::pair{"--resume", !options.search.resume.empty()},
+                                         std::pair{"--time-limit", options.search.time_limit_s > 0}}) {
+        if (is_given) {
+            throw InputError(
+                flag, std::string("found with ") + with + "; expected it with one search: one number of --tiles");
+        }
     }
 }
 

@@ -32,6 +32,6 @@ class KeptSearch {
 };
 
 /// --checkpoint and --resume are of a single search: throws InputError where several are asked for.
-void refuse_kept_search(const Options& options, const char* with);
+void refuse_of_one_search(const Options& options, const char* with);
 
 }  // namespace auspex::cli

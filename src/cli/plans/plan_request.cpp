@@ -2,6 +2,7 @@
 #include "cli/plans/plan_request.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <iostream>
 #include <sstream>
 #include <utility>
@@ -126,7 +127,10 @@ search::SearchOptions search_options(const Options& options) {
         how.top = std::max(how.top, kFinalists);
     }
     how.exhaustive = options.search.exhaustive;
-    how.is_cut = [] { return launch::caught_signal() != 0; };
+    how.is_cut = [limit_s = options.search.time_limit_s, begin = std::chrono::steady_clock::now()] {
+        const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+        return launch::caught_signal() != 0 || (limit_s > 0 && elapsed.count() >= limit_s);
+    };
     return how;
 }
 

@@ -10,7 +10,8 @@ namespace auspex::cli {
 [[nodiscard]] models::Inputs search_inputs(const Options& options);
 /// The space for a number of tiles. Throws InputError.
 [[nodiscard]] search::SpaceRequest search_request(const Options& options, int tiles);
-/// --top (or, to be ranked by --objective finish-by, kFinalists where that is more), --exhaustive, and an end at a caught signal.
+/// --top (or, to be ranked by --objective finish-by, kFinalists where that is more), --exhaustive, and an end after
+/// --time-limit from now or at a caught signal.
 [[nodiscard]] search::SearchOptions search_options(const Options& options);
 
 /// Nothing divides tiles and batch: throws InputError with the nearest batch and the nearest number of tiles that work.

@@ -182,7 +182,7 @@ def _seconds(value: Count) -> str:
     return value if isinstance(value, str) else f"{value!r} s"
 
 
-_RUN_TIMES = ("step", "mtbf", "stall", "write", "restart", "detect", "watchdog", "replenish", "swap", "walltime", "queue_wait", "deadline")
+_RUN_TIMES = ("step", "mtbf", "stall", "write", "restart", "detect", "watchdog", "replenish", "swap", "walltime", "queue_wait", "deadline", "time_limit")
 
 
 def _with_times(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -203,6 +203,7 @@ def plan(
     set: Overrides | None = None,
     top: int | None = None,
     exhaustive: bool = False,
+    time_limit: Count | None = None,
     what_if: bool = False,
     tokens: Count | None = None,
     objective: str | None = None,

@@ -123,18 +123,75 @@ TEST(StepBound, is_never_above_the_folded_step_and_the_floor_never_above_it) {
     EXPECT_GT(bounds_s, 0.6 * steps_s) << "bounds that say little";
 }
 
+/// Weights that are sharded are gathered in every pass, on GPUs beside or between kernels.
+TEST(StepBound, of_sharded_weights_is_not_above_the_step_nor_far_below) {
+    Rng rng(7);
+    double bounds_s = 0, steps_s = 0;
+    int plans = 0;
+    for (const auto& [machine, stack, workload] :
+         {std::array{"dgx-h100", "megatron-core", "mixtral-8x7b"}, std::array{"dgx-a100", "pytorch-fsdp", "llama2-7b"},
+          std::array{"aurora", "torchtitan", "qwen3-30b-a3b"}}) {
+        models::Inputs inputs = inputs_of(machine, stack, workload);
+        inputs.stack.offers_optimizers = {"fsdp"};
+        SpaceRequest request;
+        request.tiles = 48 / inputs.machine.node.tiles * inputs.machine.node.tiles, request.global_batch = 96;
+        const PlanSpace space(inputs, request);
+        LayerCostTable table(inputs);
+        for (int draw = 0; draw < 30; ++draw) {
+            const std::vector<Candidate> choices = space.plans_of(rng.below(space.shapes().size()));
+            const Candidate plan = choices[rng.below(choices.size())];
+            models::Inputs own = inputs;
+            own.plan = plan_of(plan, inputs.plan);
+            const double step_s = to_seconds(predict::simulate_step(own, {}, false).step);
+            const double bound_s = GridBound(inputs, table, plan).of_passes(plan);
+            EXPECT_LE(bound_s, step_s) << machine << " draw " << draw;
+            EXPECT_LE(GridFloor(inputs, table, plan).of(plan), step_s) << machine << " draw " << draw;
+            bounds_s += bound_s / step_s, steps_s += 1;
+            ++plans;
+        }
+    }
+    EXPECT_GT(plans, 80);
+    EXPECT_GT(bounds_s, 0.75 * steps_s) << "bounds that say little";
+}
+
 /// What a grid's bound remembers of one plan must not enter another's.
 TEST(StepBound, of_one_micro_batch_is_its_way_through_the_stages_and_back) {
     Candidate plan;
     plan.pp = 2, plan.micro_batches = 1;
     const std::vector<double> forward_s{1, 2}, backward_s{3, 4}, message_s{0.1, 0}, back_s{0.2, 0};
     const std::vector<std::vector<double>> optimizer_s{{0.5}, {0.25}};
-    BoundTerms terms{forward_s, backward_s, {}, {}, message_s, back_s, false, optimizer_s};
+    BoundTerms terms{.forward_s = forward_s,
+                     .backward_s = backward_s,
+                     .message_s = message_s,
+                     .back_s = back_s,
+                     .optimizer_s = optimizer_s};
     for (const bool blocks : {false, true}) {
         terms.blocks_messages = blocks;
         // F(0) + M + F(1) + B(1) + M' + B(0) + O(0), each once
         EXPECT_NEAR(bound_of(plan, terms), 1 + 0.1 + 2 + 4 + 0.2 + 3 + 0.5, 1e-7) << blocks;
         EXPECT_NEAR(bound_of_passes(plan, terms), 1 + 0.1 + 2 + 4 + 0.2 + 3 + 0.5, 1e-7) << blocks;
+    }
+}
+
+/// One stage, m = 3 micro-batches, forward and backward passes of 1 and 2 s, S of gathers and sums in both, an
+/// optimizer block of 0.5: m (1 + 2 + S) + 0.5 where kernels wait for them, else the longer of m (1 + 2) + 0.5 and m S.
+TEST(StepBound, has_the_gathers_and_sums_of_sharded_weights) {
+    Candidate plan;
+    plan.micro_batches = 3;
+    const std::vector<double> forward_s{1}, backward_s{2}, none_s{0};
+    const std::vector<std::vector<double>> optimizer_s{{0.5}};
+    for (const double shards : {0.25, 7.0}) {
+        const std::vector<double> shards_s{shards};
+        BoundTerms terms{.forward_s = forward_s,
+                         .backward_s = backward_s,
+                         .shards_s = shards_s,
+                         .blocks_shards = true,
+                         .message_s = none_s,
+                         .back_s = none_s,
+                         .optimizer_s = optimizer_s};
+        EXPECT_NEAR(bound_of_passes(plan, terms), 3 * (3 + shards) + 0.5, 1e-7);
+        terms.blocks_shards = false;
+        EXPECT_NEAR(bound_of_passes(plan, terms), std::max(3 * 3 + 0.5, 3 * shards), 1e-7);
     }
 }
 

@@ -29,6 +29,7 @@ void refuse_other_flags(const Options& options) {
                   {"--where", !options.search.where.empty()},
                   {"--top", options.search.top > 0},
                   {"--exhaustive", options.search.exhaustive},
+                  {"--time-limit", options.search.time_limit_s > 0},
                   {"--what-if", options.search.what_if},
                   {"--out", !options.out.empty()},
                   {"--csv", !options.csv.empty()}},

@@ -142,7 +142,7 @@ void refuse_flags(const Options& options) {
     const auto refuse = [](const char* flag, const char* found, const char* expected) {
         throw InputError(flag, std::string("found ") + found + "; expected " + expected);
     };
-    refuse_kept_search(options, "several --tiles or --deadline");
+    refuse_of_one_search(options, "several --tiles or --deadline");
     if (options.search.top > 0) {
         refuse("--top", "with several --tiles or --deadline, where the best plan of each size is shown",
                "one number of tiles, or no --top");

@@ -216,7 +216,7 @@ void print_text(const Options& options, const VariedField& field, const std::vec
 
 void run_plan_vary(const Options& options) {
     const VariedField field = read_vary(options.search.vary);
-    refuse_kept_search(options, "--vary");
+    refuse_of_one_search(options, "--vary");
     if (options.tiles.size() > 1 || options.search.deadline_s > 0 || !options.out.empty() || options.search.top > 0) {
         throw InputError("--vary",
                          "found with several --tiles, --deadline, --out or --top; expected one number of tiles, and "

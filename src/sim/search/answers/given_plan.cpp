@@ -66,6 +66,7 @@ Candidate candidate_of(const PlanSpace& space, const models::Plan& p) {
     c.expert_kernels = p.expert_kernels;
     c.recompute = recompute_mask(p);
     c.overlap = bits({p.overlap_tp, p.overlap_ep, p.overlap_dp, p.overlap_pp});
+    c.overlap = space.distinct_overlap(c);
     c.sequence_parallel = p.sequence_parallel;
     return c;
 }

@@ -127,16 +127,20 @@ const GridFloor::PartTimes& GridFloor::times_of(const Candidate& plan) {
                 }
             }
         };
-        fill(costs.forward, found->second.forward_s);
-        fill(costs.backward, found->second.backward_s);
+        PartTimes& times = found->second;
+        fill(costs.forward, times.forward_s);
+        fill(costs.backward, times.backward_s);
         if (splits_backward(plan.schedule)) {
             std::array<double, kParts> input_s{}, weight_s{};
             fill(costs.input, input_s);
             fill(costs.weight, weight_s);
             for (std::size_t part = 0; part < kParts; ++part) {
-                found->second.backward_s[part] =
-                    std::min(found->second.backward_s[part], input_s[part] + weight_s[part]);
+                times.backward_s[part] = std::min(times.backward_s[part], input_s[part] + weight_s[part]);
             }
+        }
+        for (std::size_t part = 0; part < kParts; ++part) {
+            times.shards_s[part] =
+                shards_of_passes(costs, part, plan.schedule, [this](const auto& op) { return floor_s(op); });
         }
     }
     return found->second;
@@ -159,17 +163,25 @@ const std::vector<double>& GridFloor::messages_s(const Candidate& c) {
 
 double GridFloor::bound_s(const Candidate& c, const PartTimes& times, double optimizer_s, bool blocks) {
     const std::vector<PartCounts>& parts = table_.parts_of(c);
-    std::vector<double> forward_s(parts.size()), backward_s(parts.size());
+    std::vector<double> forward_s(parts.size()), backward_s(parts.size()), shards_s(parts.size());
     for (std::size_t v = 0; v < parts.size(); ++v) {
         for (std::size_t part = 0; part < kParts; ++part) {
             forward_s[v] += times.forward_s[part] * parts[v][part];
             backward_s[v] += times.backward_s[part] * parts[v][part];
+            shards_s[v] += times.shards_s[part] * parts[v][part];
         }
     }
     const std::vector<double>& messages = messages_s(c);
     const std::vector<std::vector<double>> optimizer(static_cast<std::size_t>(c.pp), {optimizer_s});
-    return bound_of(
-        c, {forward_s, backward_s, {}, {}, messages, messages, blocks, optimizer, {}, inputs_.plan.post_validation});
+    return bound_of(c, {.forward_s = forward_s,
+                        .backward_s = backward_s,
+                        .shards_s = shards_s,
+                        .blocks_shards = !overlaps(c, schedule::Stream::kDp),
+                        .message_s = messages,
+                        .back_s = messages,
+                        .blocks_messages = blocks,
+                        .optimizer_s = optimizer,
+                        .is_among_others = inputs_.plan.post_validation});
 }
 
 double GridFloor::of(const Candidate& plan) {
@@ -201,12 +213,14 @@ double GridFloor::of_any(const PlanSpace& space, std::size_t shape) {
             for (std::size_t part = 0; part < kParts; ++part) {
                 times.forward_s[part] = std::min(times.forward_s[part], own.forward_s[part]);
                 times.backward_s[part] = std::min(times.backward_s[part], own.backward_s[part]);
+                times.shards_s[part] = std::min(times.shards_s[part], own.shards_s[part]);
             }
             optimizer->second = std::min(optimizer->second, optimizer_s(plan));
         }
     }
     Candidate smallest = like;  // its messages
     smallest.sequence_parallel = like.tp > 1;
+    smallest.overlap = kOverlapDp;  // sums and gathers beside passes, where any plan has them so
     return bound_s(smallest, least->second, optimizer->second,
                    inputs_.stack.blocking_sends && !inputs_.stack.can_overlap_pp);
 }

@@ -23,7 +23,12 @@ models::Workload short_model(models::Workload model) {
     return model;
 }
 
-/// The candidate's plan for it: one micro-batch, as few replicas as the grid allows.
+/// What passes gather and sum is known: whole groups share the shards.
+bool counts_shards(const Candidate& c, const models::Plan& base) {
+    return c.optimizer == models::OptimizerSharding::kFsdp && base.shard_replicas == 1 && base.reshard_ranks == 0;
+}
+
+/// The candidate's plan for it: one micro-batch, as few replicas as the grid allows, but two where they share shards.
 models::Plan short_plan(const Candidate& c, const models::Plan& base, const models::Workload& model,
                         models::ScheduleKind schedule) {
     models::Plan plan = plan_of(c, base);
@@ -37,7 +42,7 @@ models::Plan short_plan(const Candidate& c, const models::Plan& base, const mode
     plan.stage_layers.clear();
     plan.recompute_layers = 0;
     const int experts_replica = c.ep * c.etp, dense_replica = c.tp * c.cp;
-    plan.dp = std::lcm(experts_replica, dense_replica) / experts_replica;
+    plan.dp = std::lcm(experts_replica, dense_replica) / experts_replica * (counts_shards(c, base) ? 2 : 1);
     return resolve_plan(plan, model, 0);
 }
 
@@ -48,7 +53,7 @@ struct StagePass {
 };
 
 StagePass pass_of(const models::Inputs& inputs, const schedule::Program& program, int stage, schedule::BlockKind kind,
-                  double slowdown, double least_load) {
+                  double slowdown, double least_load, bool with_shards) {
     StagePass pass;
     for (const schedule::BlockUse& use : program.roles[static_cast<std::size_t>(stage)].order) {
         const schedule::Block& block = program.blocks[use.block];
@@ -64,17 +69,18 @@ StagePass pass_of(const models::Inputs& inputs, const schedule::Program& program
             } else if (op.stream == schedule::Stream::kTp || op.stream == schedule::Stream::kEp ||
                        op.stream == schedule::Stream::kCp) {
                 pass.all.communications.push_back(op);
+            } else if (with_shards && op.stream == schedule::Stream::kDp) {
+                pass.all.of_shards.push_back(op);
             }
         }
     }
     return pass;
 }
 
-/// What a stage with more than a layer has more than the layer alone.
-PartCosts difference(const PartCosts& more, const PartCosts& layer) {
-    PartCosts rest{std::max(0.0, more.compute_s - layer.compute_s), {}};
-    std::vector<schedule::Operation> left = layer.communications;
-    for (const schedule::Operation& op : more.communications) {
+std::vector<schedule::Operation> difference(const std::vector<schedule::Operation>& more,
+                                            std::vector<schedule::Operation> left) {
+    std::vector<schedule::Operation> rest;
+    for (const schedule::Operation& op : more) {
         const auto same = std::ranges::find_if(left, [&](const schedule::Operation& other) {
             return op.comm == other.comm && op.group == other.group && op.bytes == other.bytes &&
                    op.repeat == other.repeat;
@@ -82,25 +88,36 @@ PartCosts difference(const PartCosts& more, const PartCosts& layer) {
         if (same != left.end()) {
             left.erase(same);
         } else {
-            rest.communications.push_back(op);
+            rest.push_back(op);
         }
     }
     return rest;
 }
 
+/// What a stage with more than a layer has more than the layer alone.
+PartCosts difference(const PartCosts& more, const PartCosts& layer) {
+    return {std::max(0.0, more.compute_s - layer.compute_s), difference(more.communications, layer.communications),
+            difference(more.of_shards, layer.of_shards)};
+}
+
 /// A kind of pass of the short model, by part.
 PassCosts pass_costs(const models::Inputs& inputs, const models::Workload& model, const models::Plan& plan,
-                     const schedule::Program& program, schedule::BlockKind kind, double least_load) {
+                     const schedule::Program& program, schedule::BlockKind kind, double least_load, bool with_shards) {
     const double slowdown = predict::slowest_of_groups(inputs.machine.tile, plan);
     PassCosts parts;
     const auto part = [&parts](Part which) -> PartCosts& { return parts[static_cast<std::size_t>(which)]; };
-    const auto pass = [&](int stage) { return pass_of(inputs, program, stage, kind, slowdown, least_load); };
+    const auto pass = [&](int stage) {
+        return pass_of(inputs, program, stage, kind, slowdown, least_load, with_shards);
+    };
     const StagePass early = pass(1), late = pass(plan.pp - 2);
     part(model.is_moe_layer(1) ? Part::kExperts : Part::kDense) = early.all;
     part(model.is_moe_layer(plan.pp - 2) ? Part::kExperts : Part::kDense) = late.all;
     part(Part::kEmbedding) = difference(pass(0).all, early.all);
     part(Part::kHead) = difference(pass(plan.pp - 1).all, late.all);
     part(Part::kEvery).compute_s = early.host_sync_s;
+    if (model.tied_embeddings || model.mtp_layers > 0) {  // on one stage with the embedding its table is there already
+        part(Part::kHead).of_shards.clear();
+    }
     return parts;
 }
 
@@ -119,14 +136,18 @@ LayerCosts costs_of(const models::Inputs& inputs, const Candidate& candidate) {
     LayerCosts costs;
     const models::Plan own = resolve_plan(plan_of(candidate, inputs.plan), inputs.workload, 0);
     costs.least_load = routing_load(own, inputs.workload).least();
-    costs.forward = pass_costs(inputs, model, plan, program, BlockKind::kForward, costs.least_load);
-    costs.backward = pass_costs(inputs, model, plan, program, BlockKind::kBackward, costs.least_load);
+    const bool with_shards = counts_shards(candidate, inputs.plan);
+    const auto passes = [&](const models::Plan& of, const schedule::Program& whole, BlockKind kind) {
+        return pass_costs(inputs, model, of, whole, kind, costs.least_load, with_shards);
+    };
+    costs.forward = passes(plan, program, BlockKind::kForward);
+    costs.backward = passes(plan, program, BlockKind::kBackward);
     if (splits_backward(candidate.schedule)) {
         models::Plan split = short_plan(candidate, inputs.plan, model, models::ScheduleKind::kZbH1);
         split.recompute = plan.recompute;
         const schedule::Program in_parts = program_with(split);
-        costs.input = pass_costs(inputs, model, split, in_parts, BlockKind::kBackwardInput, costs.least_load);
-        costs.weight = pass_costs(inputs, model, split, in_parts, BlockKind::kBackwardWeight, costs.least_load);
+        costs.input = passes(split, in_parts, BlockKind::kBackwardInput);
+        costs.weight = passes(split, in_parts, BlockKind::kBackwardWeight);
     }
     // The rank that is fullest over all chunks may have few rows in those of which most micro-batches are kept.
     models::RoutingLoad least_rows;
@@ -170,7 +191,8 @@ const LayerCosts& LayerCostTable::of(const Candidate& c) {
                   c.expert_kernels,
                   c.recompute,
                   c.sequence_parallel,
-                  splits_backward(c.schedule)};
+                  splits_backward(c.schedule),
+                  counts_shards(c, inputs_.plan)};
     const auto found = known_.find(key);
     return found != known_.end() ? found->second : known_.emplace(key, costs_of(inputs_, c)).first->second;
 }

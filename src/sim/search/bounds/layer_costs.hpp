@@ -1,6 +1,7 @@
 #pragma once
 /// @file What a pass of a micro-batch costs, layer kind by layer kind: taken from pipelines of a layer a stage,
 /// built once for all plans that share them.
+#include <algorithm>
 #include <array>
 #include <map>
 #include <tuple>
@@ -24,6 +25,8 @@ using PartCounts = std::array<int, kParts>;
 struct PartCosts {
     double compute_s = 0;  ///< kernels, launches and host waits, at the pace of the slowest of a group
     std::vector<schedule::Operation> communications;  ///< over tp, cp and ep; indices into programs mean nothing
+    /// Where weights are sharded: gathers of them and sums of gradients that a pass of any micro-batch has.
+    std::vector<schedule::Operation> of_shards;
 };
 using PassCosts = std::array<PartCosts, kParts>;
 struct LayerCosts {
@@ -32,6 +35,24 @@ struct LayerCosts {
     double least_load = 1;                                ///< of routed work (RoutingLoad::least)
     double dense_kept_bytes = 0, experts_kept_bytes = 0;  ///< that a layer keeps of a micro-batch for its backward pass
 };
+
+/// Seconds of LayerCosts::of_shards of a part in both passes of a micro-batch, of operations that take `seconds(op)`:
+/// where backward passes may be split, the less of both ways.
+template <class Seconds>
+[[nodiscard]] double shards_of_passes(const LayerCosts& costs, std::size_t part, models::ScheduleKind schedule,
+                                      const Seconds& seconds) {
+    const auto sum_of = [&](const PassCosts& pass) {
+        double sum_s = 0;
+        for (const schedule::Operation& op : pass[part].of_shards) {
+            sum_s += seconds(op);
+        }
+        return sum_s;
+    };
+    const double whole_s = sum_of(costs.backward);
+    const double backward_s =
+        splits_backward(schedule) ? std::min(whole_s, sum_of(costs.input) + sum_of(costs.weight)) : whole_s;
+    return sum_of(costs.forward) + backward_s;
+}
 
 /// Remembers; one for each thread.
 class LayerCostTable {
@@ -43,7 +64,7 @@ class LayerCostTable {
     [[nodiscard]] const std::vector<PartCounts>& parts_of(const Candidate& candidate);
 
  private:
-    using Key = std::tuple<int, int, int, int, int, models::Dispatch, models::ExpertKernels, int, bool, bool>;
+    using Key = std::tuple<int, int, int, int, int, models::Dispatch, models::ExpertKernels, int, bool, bool, bool>;
     const models::Inputs& inputs_;
     std::map<Key, LayerCosts> known_;
     /// By number of virtual stages, and whether each leg of a V is the model.

@@ -154,7 +154,7 @@ double bound_of(const Candidate& c, const BoundTerms& terms) {
     const models::Plan plan = plan_of_passes(c);
     for (int stage = 0; stage < c.pp; ++stage) {
         const auto s = static_cast<std::size_t>(stage);
-        double busy_s = 0;
+        double busy_s = 0, shards_s = 0, longest_shards_s = 0;
         for (int chunk = 0; chunk < c.virtual_stages; ++chunk) {
             const int number = schedule::virtual_stage_of(plan, chunk, stage);
             const auto v = static_cast<std::size_t>(number);
@@ -163,12 +163,20 @@ double bound_of(const Candidate& c, const BoundTerms& terms) {
             busy_s +=
                 (terms.forward_s[v] + least_backward_s(terms, v) + (terms.blocks_messages ? next_s + back_s : 0)) *
                 schedule::micro_batches_of(plan, chunk).count();
+            if (!terms.shards_s.empty()) {
+                shards_s += terms.shards_s[v] * schedule::micro_batches_of(plan, chunk).count();
+                longest_shards_s = std::max(longest_shards_s, terms.shards_s[v]);
+            }
+        }
+        if (terms.blocks_shards) {
+            busy_s += std::max(0.0, shards_s - (c.pp > 1 ? 2 * longest_shards_s : 0));
         }
         // The message behind the last pass is one of those that blocked.
         const double counted_s = terms.blocks_messages && stage > 0 ? terms.back_s[s - 1] : 0;
         const double own_s = sum_of(terms.optimizer_s[s]);
         const double end_s =
             splits_backward(c.schedule) ? own_s : std::max(behind_s - counted_s + first_optimizer_s, own_s);
+        largest_s = std::max(largest_s, shards_s);
         largest_s =
             std::max(largest_s, terms.is_among_others ? busy_s + own_s : before_s(plan, terms, stage) + busy_s + end_s);
         behind_s += terms.backward_s[s] + terms.back_s[s];
@@ -190,7 +198,7 @@ double bound_of_passes(const Candidate& c, const BoundTerms& terms) {
         }
         ends_s.assign(ends_s.size(), all_s);
     }
-    return ends_s.front() * kBelow;
+    return std::max(ends_s.front() * kBelow, bound_of(c, terms));
 }
 
 }  // namespace auspex::search

@@ -33,16 +33,18 @@ BoundTerms GridBound::terms_of(const Candidate& c, std::span<const std::vector<d
     const PassTimes& passes = passes_of(c);
     const MessageTimes& messages = messages_of(c);
     const bool blocks = inputs_.stack.blocking_sends && !overlaps(c, schedule::Stream::kPp);
-    return {passes.forward_s,
-            passes.backward_s,
-            passes.input_s,
-            passes.weight_s,
-            messages.next_s,
-            messages.back_s,
-            blocks,
-            optimizer,
-            auto_order_of(c, inputs_),
-            inputs_.plan.post_validation};
+    return {.forward_s = passes.forward_s,
+            .backward_s = passes.backward_s,
+            .input_s = passes.input_s,
+            .weight_s = passes.weight_s,
+            .shards_s = passes.shards_s,
+            .blocks_shards = !overlaps(c, schedule::Stream::kDp),
+            .message_s = messages.next_s,
+            .back_s = messages.back_s,
+            .blocks_messages = blocks,
+            .optimizer_s = optimizer,
+            .auto_order = auto_order_of(c, inputs_),
+            .is_among_others = inputs_.plan.post_validation};
 }
 
 const GridBound::PassTimes& GridBound::passes_of(const Candidate& c) {
@@ -71,6 +73,7 @@ const GridBound::PassTimes& GridBound::passes_of(const Candidate& c) {
                 times.input_s.push_back(pass_s(own.input_s, costs.input));
                 times.weight_s.push_back(pass_s(own.weight_s, costs.weight));
             }
+            times.shards_s.push_back(shards_s(own, costs, c, v, stage));
         }
     }
     return found->second;
@@ -110,6 +113,20 @@ double GridBound::part_s(std::optional<double>& known_s, const PartCosts& part, 
         }
     }
     return *known_s;
+}
+
+double GridBound::shards_s(PartTimes& known, const LayerCosts& costs, const Candidate& c, int v, int stage) {
+    double sum_s = 0;
+    for (std::size_t part = 0; part < kParts; ++part) {
+        const int count = table_.parts_of(c)[static_cast<std::size_t>(v)][part];
+        if (count > 0 && !known.shards_s[part]) {
+            known.shards_s[part] = shards_of_passes(costs, part, c.schedule, [&](const schedule::Operation& op) {
+                return group_size(layout_, op.group) > 1 ? solo_s(op, stage) : 0;
+            });
+        }
+        sum_s += count > 0 ? *known.shards_s[part] * count : 0;
+    }
+    return sum_s;
 }
 
 double GridBound::solo_s(const schedule::Operation& op, int stage, double least_load) {

@@ -39,6 +39,7 @@ class GridFloor {
     /// Seconds of a pass, by part.
     struct PartTimes {
         std::array<double, kParts> forward_s{}, backward_s{};
+        std::array<double, kParts> shards_s{};  ///< of both passes (LayerCosts::of_shards)
     };
     [[nodiscard]] const PartTimes& times_of(const Candidate& plan);
     [[nodiscard]] double floor_s(const schedule::Operation& op) const;
@@ -68,7 +69,7 @@ class GridFloor {
 
 /// With what blocks of communication, at the rates of transfers alone on the network of a grid: for plans of that grid.
 /// Where the optimizer block begins with a barrier it is played: all that it does follows from there.
-/// Ignores: sharing of links among passes, jitter, gathers and reductions of parameters beside passes.
+/// Ignores: sharing of links among passes, jitter, reductions of whole gradients beside passes.
 class GridBound {
  public:
     /// Of one grid, of which `like` is a plan. Inputs and table must outlive it.
@@ -93,11 +94,20 @@ class GridBound {
     struct PassTimes {
         std::vector<double> forward_s, backward_s;
         std::vector<double> input_s, weight_s;  ///< where backward passes are split
+        std::vector<double> shards_s;           ///< of both passes
     };
     struct MessageTimes {
         std::vector<double> next_s, back_s;
     };
     [[nodiscard]] const PassTimes& passes_of(const Candidate& candidate);
+    /// Seconds of a pass of a stage, by part: those that were asked for.
+    using KnownTimes = std::array<std::optional<double>, kParts>;
+    struct PartTimes {
+        KnownTimes forward_s, backward_s, input_s, weight_s, shards_s;
+    };
+    /// Of virtual stage `v`, which lies on `stage`.
+    [[nodiscard]] double shards_s(PartTimes& known, const LayerCosts& costs, const Candidate& candidate, int v,
+                                  int stage);
     [[nodiscard]] const MessageTimes& messages_of(const Candidate& candidate);
     [[nodiscard]] const std::vector<std::vector<double>>& optimizer_of(const Candidate& candidate);
     [[nodiscard]] double played_optimizer_s(const Candidate& candidate, const models::Plan& plan);
@@ -108,11 +118,6 @@ class GridBound {
     models::Layout layout_;
     network::Network network_;
     std::map<std::tuple<schedule::CommKind, models::GroupKind, int, double, int>, double> solo_;
-    /// Seconds of a pass of a stage, by part: those that were asked for.
-    using KnownTimes = std::array<std::optional<double>, kParts>;
-    struct PartTimes {
-        KnownTimes forward_s, backward_s, input_s, weight_s;
-    };
     std::map<std::pair<const LayerCosts*, int>, std::vector<PartTimes>> parts_;  ///< by stage
     std::map<std::tuple<const LayerCosts*, Chunks, int>, PassTimes> passes_;
     std::map<std::tuple<Chunks, int, bool>, MessageTimes> messages_;

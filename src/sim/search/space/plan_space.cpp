@@ -258,6 +258,14 @@ std::uint8_t PlanSpace::overlappable(const Candidate& c) const {
                         stack.can_overlap_dp && request_.tiles / c.pp > c.tp, stack.can_overlap_pp && c.pp > 1);
 }
 
+std::uint8_t PlanSpace::distinct_overlap(const Candidate& c) const {
+    if (inputs_.stack.blocking_sends || !inputs_.stack.can_overlap_pp || !is_free("overlap")) {
+        return c.overlap;
+    }
+    const auto without = static_cast<std::uint8_t>(c.overlap & ~kOverlapPp);
+    return c.virtual_stages > 1 && c.pp > 1 ? without | kOverlapPp : without;
+}
+
 std::vector<std::uint8_t> PlanSpace::recomputes() const {
     const std::uint8_t given = recompute_mask(inputs_.plan);
     if (!is_free("recompute")) {
@@ -277,7 +285,15 @@ std::vector<std::uint8_t> PlanSpace::overlaps(const Candidate& c) const {
         return {static_cast<std::uint8_t>(
             can & overlap_mask(base.overlap_tp, base.overlap_ep, base.overlap_dp, base.overlap_pp))};
     }
-    return subsets(can);
+    std::vector<std::uint8_t> distinct;
+    for (const std::uint8_t overlap : subsets(can)) {
+        Candidate with = c;
+        with.overlap = overlap;
+        if (distinct_overlap(with) == overlap) {
+            distinct.push_back(overlap);
+        }
+    }
+    return distinct;
 }
 
 std::vector<bool> PlanSpace::sequence_parallels(const Candidate& c) const {

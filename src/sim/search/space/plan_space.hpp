@@ -57,6 +57,9 @@ class PlanSpace {
     [[nodiscard]] std::vector<std::pair<Candidate, std::uint64_t>> neighbours_of(const Candidate& plan) const;
     /// The deal of the space that gives the stages of a plan their layers; the plan's own where there is none.
     [[nodiscard]] models::StageDeal deal_of(const models::Plan& plan) const;
+    /// What a plan overlaps, as the space has it: where the stack's sends hold nobody up anyway, `pp` changes nothing,
+    /// and is said with several chunks a stage only, for which frameworks have a word.
+    [[nodiscard]] std::uint8_t distinct_overlap(const Candidate& candidate) const;
     /// By the request's filter.
     [[nodiscard]] bool passes(const Candidate& plan) const;
     /// Grids and batches of which nothing comes, by reason.

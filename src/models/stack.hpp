@@ -55,6 +55,8 @@ struct Stack {
     int cross_entropy_copies = 0;  ///< fp32 copies of the logits beside the first, while cross entropy is computed
     bool weights_in_activation = false;  ///< experts' activations are weighted, so that returned rows are not kept
     bool keeps_activation = false;       ///< SwiGLU in several kernels: the activated gate stays beside the product
+    bool keeps_unread_products = false;  ///< plan.recompute "alternate_products": those that are not repeated are kept,
+                                         ///< whether anything reads them or not
     bool dispatches_by_masks = false;    ///< all-to-all dispatch: products with one-hot masks [tokens, rows] form the
                                          ///< rows of experts and sum them up (einsum of GShard and DeepSpeed-MoE)
     double accumulation_exposed = 0;     ///< gradient_accumulation 0: of the time at HBM's rate of what a product that
@@ -87,9 +89,12 @@ struct Stack {
     bool gradient_buckets = false;  ///< gradients as computed stay in buckets beside the accumulated ones, where there
                                     ///< are several replicas
     // of fully sharded weights (plan.optimizer "fsdp")
-    bool casts_shards = false;      ///< ranks hold shards in fp32 only, and cast what they gather
-    bool frees_gradients = false;   ///< behind the update, until the next backward pass makes new ones
-    bool keeps_last_unit = false;   ///< final norm and LM head stay gathered from the forward to the backward pass
+    bool casts_shards = false;     ///< ranks hold shards in fp32 only, and cast what they gather
+    bool frees_gradients = false;  ///< behind the update, until the next backward pass makes new ones
+    bool keeps_last_unit = false;  ///< final norm and LM head stay gathered from the forward to the backward pass
+    bool root_has_ends = false;    ///< embedding, final norm and LM head are one unit, the root's, which is gathered in
+                                   ///< front of a forward pass and summed behind the backward pass; in what the
+                                   ///< allocator is asked for only. The last layer stays gathered, too
     bool shards_by_expert = false;  ///< without ep, shards of experts are whole experts, as many for every rank
     double fragmentation = 0;       ///< share of what comes and goes in a step that the allocator holds beside it
     bool per_parameter_ep_all_reduce =

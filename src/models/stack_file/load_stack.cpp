@@ -53,8 +53,9 @@ void read_optimizer(const JsonValue& section, Stack& stack) {
             read_constant(section, "fragmentation", Dimension::kNone, 0, 1, kStackRole, stack.constants);
     }
     if (const auto fsdp = section.find("fsdp")) {
-        set_flags(*fsdp, {"casts_shards", "frees_gradients", "keeps_last_unit", "shards_by_expert"},
-                  {&stack.casts_shards, &stack.frees_gradients, &stack.keeps_last_unit, &stack.shards_by_expert});
+        set_flags(*fsdp, {"casts_shards", "frees_gradients", "keeps_last_unit", "shards_by_expert", "root_has_ends"},
+                  {&stack.casts_shards, &stack.frees_gradients, &stack.keeps_last_unit, &stack.shards_by_expert,
+                   &stack.root_has_ends});
     }
     // With the check one all-reduce is of flags and another of the loss.
     stack.world_all_reduces_per_step = read_count(section, "world_all_reduces_per_step", stack.check_gradients ? 2 : 0);

@@ -79,7 +79,8 @@ void read_kernels(const JsonValue& base, const std::optional<JsonValue>& release
         stack.cross_entropy_copies = read_count(section.of("cross_entropy_copies"), "cross_entropy_copies", 0);
     }
     if (const auto keeps = section.of("keeps").find("keeps")) {
-        set_flags(*keeps, {"rotated", "activation"}, {&stack.keeps_rotated, &stack.keeps_activation});
+        set_flags(*keeps, {"rotated", "activation", "unread_products"},
+                  {&stack.keeps_rotated, &stack.keeps_activation, &stack.keeps_unread_products});
     }
     stack.weights_in_activation = read_flag(section.of("weights_in_activation"), "weights_in_activation");
     stack.dispatches_by_masks = read_flag(section.of("dispatches_by_masks"), "dispatches_by_masks");

@@ -112,6 +112,7 @@ MemorySizes memory_sizes(const models::Workload& w, const models::Plan& plan, co
     }
     s.keeps_rotated = stack.keeps_rotated;
     s.keeps_activation = stack.keeps_activation && s.gates == 2;
+    s.keeps_unread = stack.keeps_unread_products;
     s.keeps_returned = !stack.weights_in_activation;
     s.keeps_bf16_logits = stack.kernels.cross_entropy > 1;
     for (int layer = 0; layer <= plan.recompute_layers; ++layer) {

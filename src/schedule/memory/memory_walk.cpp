@@ -222,6 +222,9 @@ void BlockWalk::end_sublayer(std::uint64_t elements) {
 void BlockWalk::norm_step() {
     const bool weights_read_it = !mixture() || s_.shared_inner > 0;
     const std::uint64_t bytes = s_.ts * s_.h * s_.a;
+    if (recomputes() && in_feed_forward() && redone().alternate_products) {
+        work(sublayer().rest, bytes);  // its input, from attention's output that is made again
+    }
     if (!gradient()) {
         return weights_read_it ? keep_for_weights(!redone().norm, s_.as_operands(s_.ts * s_.h))
                                : keep(!redone().norm, bytes);
@@ -269,7 +272,7 @@ void BlockWalk::residual_step() {
     }
     tally_.release(between_);
     ++sublayer_;
-    if (in_sublayers() && in_feed_forward() && redone().layer) {
+    if (in_sublayers() && in_feed_forward() && (redone().layer || redone().alternate_products)) {
         work(recomputes() ? sublayer().rest : between_, s_.ts * s_.h * s_.a);
     } else {
         begin_sublayer();
@@ -307,7 +310,7 @@ void BlockWalk::dense_step(const Operation& op) {
             return keep(kept, s_.keeps_activation ? s_.t * s_.inner * s_.a : 0);
         }
         default:
-            if (op.kind == OpKind::kDownProjection && forward() && redone().alternate_products) {
+            if (op.kind == OpKind::kDownProjection && forward() && redone().alternate_products && s_.keeps_unread) {
                 keep(keeps_experts(), s_.t * s_.h * s_.a);  // saved by its kind, though nothing reads it
             }
             return end_sublayer(s_.t * s_.h);

@@ -62,9 +62,13 @@ std::optional<ReservedMemory> reserved_memory(const models::Workload& workload, 
     CachingAllocator allocator(stack.allocator == models::Allocator::kExpandable, static_cast<std::uint64_t>(capacity));
     std::vector<WeightUnits> chunks;
     for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
-        chunks.push_back(weight_units(workload, plan, layout, virtual_stage_of(plan, chunk, stage)));
+        const int v = virtual_stage_of(plan, chunk, stage);
+        WeightUnits units = weight_units(workload, plan, layout, v);
+        chunks.push_back(stack.root_has_ends ? with_ends_in_root(std::move(units), layers_of(workload, plan, v))
+                                             : std::move(units));
     }
-    ShardedUnits units(allocator, plan, std::move(chunks), keeps_last_unit(workload, plan, stack));
+    ShardedUnits units(allocator, plan, std::move(chunks),
+                       {keeps_last_unit(workload, plan, stack), stack.root_has_ends});
     const std::vector<BlockUse> uses = played_passes(role, plan);
     double before = 0;
     for (int step = 0; step < kMostSteps; ++step) {

@@ -121,14 +121,14 @@ WeightUnits weight_units(const models::Workload& workload, const models::Plan& p
 }
 
 ShardedUnits::ShardedUnits(CachingAllocator& allocator, const models::Plan& plan, std::vector<WeightUnits> chunks,
-                           bool keeps_last)
+                           const Keeping& keeps)
     : allocator_(allocator),
       weight_bytes_(plan.weight_bytes),
       shard_bytes_(models::master_bytes(plan) > 0 ? models::master_bytes(plan) : plan.weight_bytes),
       sum_bytes_(plan.gradient_bytes),
       stored_bytes_(models::stored_gradient_bytes(plan)),
       state_bytes_(models::moment_bytes(plan) / 2),
-      keeps_last_(keeps_last),
+      keeps_(keeps),
       chunks_(std::move(chunks)) {
     for (const WeightUnits& units : chunks_) {
         for (const auto& [unit, tensors] : units) {
@@ -137,6 +137,32 @@ ShardedUnits::ShardedUnits(CachingAllocator& allocator, const models::Plan& plan
             }
         }
     }
+}
+
+WeightUnits with_ends_in_root(WeightUnits units, LayerRange layers) {
+    const auto embedding = units.find(unit_of_embedding(layers));
+    if (embedding == units.end()) {
+        return units;
+    }
+    std::vector<WeightTensor> root = std::move(embedding->second);
+    units.erase(embedding);
+    std::vector<WeightTensor>& head = units[unit_of_head(layers)];
+    root.insert(root.end(), head.begin(), head.end());
+    head = std::move(root);
+    return units;
+}
+
+std::optional<int> ShardedUnits::unit_at(const Operation& op) const {
+    const std::optional<int> unit = unit_of(op, layers_, is_tied_);
+    return keeps_.root_has_ends && unit == unit_of_embedding(layers_) ? unit_of_head(layers_) : unit;
+}
+
+bool ShardedUnits::is_root(int unit) const { return keeps_.root_has_ends && unit == unit_of_head(layers_); }
+
+bool ShardedUnits::stays(int unit) const {
+    const bool is_last_layer = unit == unit_of_layer(layers_, layers_.last - 1);
+    return (keeps_.last_unit && unit == unit_of_head(layers_)) || (keeps_.root_has_ends && is_last_layer) ||
+           is_root(unit);
 }
 
 ShardedUnits::Block_ ShardedUnits::make(double bytes, int stream) const {
@@ -157,7 +183,7 @@ void ShardedUnits::begin_pass(const Block& block, LayerRange layers, bool is_tie
 }
 
 void ShardedUnits::before(const Operation& op) {
-    const std::optional<int> unit = unit_of(op, layers_, is_tied_);
+    const std::optional<int> unit = unit_at(op);
     if (!unit || unit == unit_) {
         return;
     }
@@ -169,7 +195,7 @@ void ShardedUnits::before(const Operation& op) {
 }
 
 void ShardedUnits::behind(const Operation& op) {
-    if (op.phase == Phase::kBackwardWeight && unit_ && unit_of(op, layers_, is_tied_) == unit_) {
+    if (op.phase == Phase::kBackwardWeight && unit_ && unit_at(op) == unit_) {
         make_gradients({chunk_, *unit_}, op.kind);
     }
 }
@@ -179,6 +205,9 @@ void ShardedUnits::end_pass() {
         leave({chunk_, *unit_});
     }
     if (!forward_) {
+        if (const Key root{chunk_, unit_of_head(layers_)}; is_root(root.unit) && !states_[root].weights.empty()) {
+            finish(root);
+        }
         release(held_sum_);
     }
     unit_.reset();
@@ -203,7 +232,9 @@ void ShardedUnits::enter(Key key) {
         order_[chunk_].push_back(key.unit);
         return;
     }
-    state.has_gradient.assign(chunks_[static_cast<std::size_t>(key.chunk)][key.unit].size(), false);
+    if (!is_root(key.unit) || state.gradients.empty()) {
+        state.has_gradient.assign(chunks_[static_cast<std::size_t>(key.chunk)][key.unit].size(), false);
+    }
     prefetch(key);
 }
 
@@ -241,16 +272,17 @@ void ShardedUnits::copy_out(Key key) {
 }
 
 void ShardedUnits::leave(Key key) {
-    State& state = states_[key];
-    if (forward_) {
-        const bool stays = keeps_last_ && key.unit == unit_of_head(layers_);
-        if (!stays) {
-            release(state.weights);
-        }
-        return;
+    if (forward_ && !stays(key.unit)) {
+        release(states_[key].weights);
+    } else if (!forward_ && !is_root(key.unit)) {
+        finish(key);
     }
+}
+
+/// Of a backward pass, with all gradients of the unit.
+void ShardedUnits::finish(Key key) {
     make_gradients(key, std::nullopt);
-    release(state.weights);
+    release(states_[key].weights);
     sum(key);
 }
 

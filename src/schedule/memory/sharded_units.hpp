@@ -24,6 +24,9 @@ using WeightUnits = std::map<int, std::vector<WeightTensor>>;
 [[nodiscard]] WeightUnits weight_units(const models::Workload& workload, const models::Plan& plan,
                                        const models::Layout& layout, int virtual_stage);
 
+/// Of a chunk with `layers`: the embedding's tensors in front of the LM head's, in one unit, which is the head's.
+[[nodiscard]] WeightUnits with_ends_in_root(WeightUnits units, LayerRange layers);
+
 /// What torch/distributed/fsdp/_fully_shard (_fsdp_param_group.py, _fsdp_collectives.py) allocates and releases around
 /// the units of a rank, in the order in which its hooks run on the host:
 /// - a pass enters a unit: of weights that are not there the cast shard, for as long as it is copied, and the gathered
@@ -35,11 +38,19 @@ using WeightUnits = std::map<int, std::vector<WeightTensor>>;
 ///   are released, and their sum's shard is made on the stream of sums: it stays until the update, or is added to the
 ///   one that is there.
 /// The embedding's weights are gathered in a backward pass, too, though no gradient asks for them.
+/// With `root_has_ends` (Stack) embedding and LM head are one unit: a forward pass begins with it, it stays there until
+/// the end of the backward pass, and then its gradients are summed, all at once; the last layer stays from the forward
+/// to the backward pass.
 class ShardedUnits {
  public:
-    /// Chunks of one rank. `keeps_last`: keeps_last_unit. Allocates the shards.
+    /// Of the library, for what stays gathered.
+    struct Keeping {
+        bool last_unit = false;      ///< keeps_last_unit
+        bool root_has_ends = false;  ///< Stack::root_has_ends
+    };
+    /// Chunks of one rank. Allocates the shards.
     ShardedUnits(CachingAllocator& allocator, const models::Plan& plan, std::vector<WeightUnits> chunks,
-                 bool keeps_last);
+                 const Keeping& keeps);
     void begin_pass(const Block& block, LayerRange layers, bool is_tied);
     /// In front of an operation of the pass, and behind it.
     void before(const Operation& op);
@@ -60,7 +71,13 @@ class ShardedUnits {
         int chunk = 0, unit = 0;
         auto operator<=>(const Key&) const = default;
     };
+    /// Of an operation, the root's for both ends.
+    [[nodiscard]] std::optional<int> unit_at(const Operation& op) const;
+    /// From a forward pass to the backward pass.
+    [[nodiscard]] bool stays(int unit) const;
+    [[nodiscard]] bool is_root(int unit) const;
     void enter(Key key);
+    void finish(Key key);
     void leave(Key key);
     void gather(Key key);
     void copy_out(Key key);
@@ -72,7 +89,7 @@ class ShardedUnits {
 
     CachingAllocator& allocator_;
     double weight_bytes_, shard_bytes_, sum_bytes_, stored_bytes_, state_bytes_;
-    bool keeps_last_;
+    Keeping keeps_;
     std::vector<WeightUnits> chunks_;
     std::map<Key, State> states_;
     std::vector<Block_> held_gather_, held_sum_;  ///< of the unit before

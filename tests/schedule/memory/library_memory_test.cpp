@@ -120,19 +120,22 @@ TEST(LibraryMemory, masks_of_dispatch_are_kept_for_the_backward_pass) {
     }
 }
 
-TEST(LibraryMemory, every_second_product_that_is_not_repeated_is_saved_whoever_reads_it) {
+/// Checkpoints by operation. The feed-forward's input is made again from attention's output. Eager they save every
+/// product that they do not repeat, the down projection's among it, which nothing reads; compiled what is read.
+TEST(LibraryMemory, every_second_product_is_saved_and_those_that_nothing_reads_where_the_stack_says_so) {
     const models::Workload model = workload("mula-1b");
     models::Plan p = four_replicas();
     p.recompute.norm = p.recompute.activation = p.recompute.alternate_products = true;
-    const Memory m = memory_of(model, p, stack("optimus"));
+    models::Stack s = stack("optimus"), eager = s;
+    eager.keeps_unread_products = true;
     const double t = static_cast<double>(p.micro_batch_size) * model.sequence_length, h = model.hidden_size;
     const double q = model.heads * model.head_size, values = model.kv_heads * model.head_size;
-    // Inputs of both sublayers, queries, values, attention's output and log-sum-exps; one gate, and the down
-    // projection.
-    const double layer =
-        t * (2 * h * 2 + (q + values) * 2 + q * 2 + model.heads * 4 + model.intermediate_size * 2 + h * 2);
+    // The layer's input, queries, values, attention's output and log-sum-exps; one gate.
+    const double layer = t * (h * 2 + (q + values) * 2 + q * 2 + model.heads * 4 + model.intermediate_size * 2);
     const double head = t * 2 * h * 2;  // the final norm's input and output
-    EXPECT_EQ(bytes_of(m.stage.peak_by_label, "activations"), model.layers * layer + head);
+    EXPECT_EQ(bytes_of(memory_of(model, p, s).stage.peak_by_label, "activations"), model.layers * layer + head);
+    EXPECT_EQ(bytes_of(memory_of(model, p, eager).stage.peak_by_label, "activations"),
+              model.layers * (layer + t * h * 2) + head);
 }
 
 models::Plan sharded(int micro_batches) {

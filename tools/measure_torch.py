@@ -89,6 +89,8 @@ def arguments():
     parser.add_argument("--hidden", type=int, default=4096, help="of the model whose products are measured")
     parser.add_argument("--inner", type=int, default=1024, help="feed-forward size of one expert")
     parser.add_argument("--tokens", type=int, default=4096, help="of a micro-batch, one sequence")
+    parser.add_argument("--attention-kernel", default="",
+                        help="what scaled_dot_product_attention runs, as cudnn or flash-attention-2: the name in the machine file")
     parser.add_argument("--skip-compute", action="store_true", help="collectives only: for many nodes")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--out", required=True)
@@ -198,7 +200,8 @@ class Bench:
         if self.options.quick:
             heads, size, sequence = 2, 64, 128
         q, k, v = (self.random(1, heads, sequence, size).requires_grad_() for _ in range(3))
-        sizes = {"precision": "bf16", "rows": sequence, "depth": size, "groups": heads, "active": self.per_node}
+        sizes = {"precision": "bf16", "rows": sequence, "depth": size, "groups": heads, "active": self.per_node,
+                 "where": self.options.attention_kernel}
         with torch.no_grad():
             self.add("attention", "forward", self.time(lambda: F.scaled_dot_product_attention(q, k, v, is_causal=True)), **sizes)
         out = F.scaled_dot_product_attention(q, k, v, is_causal=True)

@@ -124,8 +124,12 @@ models::Inputs Session::inputs(const State& state) {
             keys_.at(role) = keys.at(role);
         }
     };
+    if (keys_.front() != keys.front()) {
+        keys_.at(1).clear();  // a stack is read for a machine
+    }
     renew(0, kept_->machine_document, kept_->machine, models::load_machine);
-    renew(1, kept_->stack_document, kept_->stack, models::load_stack);
+    renew(1, kept_->stack_document, kept_->stack,
+          [this](const JsonDocument& document) { return models::load_stack(document, kept_->machine); });
     renew(2, kept_->workload_document, kept_->workload, models::load_workload);
     renew(3, kept_->plan_document, kept_->plan, models::load_plan);
     models::Inputs inputs = *kept_;

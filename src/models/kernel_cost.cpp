@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/statistics/distributions.hpp"
+#include "models/attention/attention_choice.hpp"
 #include "models/plan.hpp"
 
 namespace auspex::models {
@@ -63,13 +64,13 @@ double gemm_efficiency(const Tile& tile, double m, double n, double k, double gr
     return best * k / (k + tile.gemm_half_depth * depth_scale);
 }
 
-double attention_efficiency(const Tile& tile, double sequence, double head_size) {
+double attention_efficiency(const AttentionKernel& kernel, double sequence, double head_size) {
     constexpr double kFullHead = 128;
-    double efficiency = tile.attention_efficiency;
-    if (tile.attention_half_sequence > 0) {
-        efficiency *= sequence / (sequence + tile.attention_half_sequence);
+    double efficiency = kernel.efficiency;
+    if (kernel.half_sequence > 0) {
+        efficiency *= sequence / (sequence + kernel.half_sequence);
     }
-    if (const double half = tile.attention_half_head; half > 0 && head_size < kFullHead) {
+    if (const double half = kernel.half_head; half > 0 && head_size < kFullHead) {
         efficiency *= (head_size / (head_size + half)) / (kFullHead / (kFullHead + half));
     }
     return efficiency;
@@ -88,8 +89,8 @@ KernelTime kernel_time(const Kernel& kernel, const Machine& machine, const Stack
                                                   is_narrow ? rate / tile.gemm_bf16_flop_per_s : 1);
         flop_s = kernel.work_flop * scale / (rate * tile.gemm_ceiling * stack.gemm_efficiency * efficiency);
     } else if (kernel.type == KernelType::kAttention) {
-        flop_s = kernel.work_flop * scale /
-                 (rate * attention_efficiency(tile, kernel.m, kernel.k) * stack.attention_efficiency);
+        const double efficiency = attention_efficiency(attention_kernel(tile, stack), kernel.m, kernel.k);
+        flop_s = kernel.work_flop * scale / (rate * efficiency * stack.attention_efficiency);
     }
     const double overhead_s =
         kernel.launches * (tile.kernel_launch_s + stack.launch_s) + kernel.host_syncs * stack.host_sync_s;

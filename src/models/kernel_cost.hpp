@@ -50,10 +50,10 @@ struct Kernel {
 [[nodiscard]] double gemm_efficiency(const Tile& tile, double m, double n, double k, double groups,
                                      double depth_scale = 1);
 /// Fraction of the sustained rate that attention over `sequence` causal tokens with heads of `head_size` reaches:
-///   attention_efficiency * S / (S + half_sequence) * min(1, d (128 + h) / (128 (d + h))), h half_head
+///   efficiency * S / (S + half_sequence) * min(1, d (128 + h) / (128 (d + h))), h half_head
 /// The first loses by blocks on the diagonal, of which half is masked, and by its start and end; the second by the
 /// exponentials of scores, of which a smaller head has as many for fewer products.
-[[nodiscard]] double attention_efficiency(const Tile& tile, double sequence, double head_size);
+[[nodiscard]] double attention_efficiency(const AttentionKernel& kernel, double sequence, double head_size);
 /// FLOP/s of large products; 0 where the machine file has none for 8 bits.
 [[nodiscard]] double gemm_rate(const Tile& tile, Operands operands);
 

@@ -30,6 +30,7 @@ class Section {
     Section(JsonValue value, std::vector<Constant>& constants) : value_(std::move(value)), constants_(constants) {}
 
     [[nodiscard]] const JsonValue& value() const { return value_; }
+    [[nodiscard]] std::vector<Constant>& constants() const { return constants_; }
     [[nodiscard]] double quantity(std::string_view key, Dimension dimension, double low, double high) {
         return read_constant(value_, key, dimension, low, high, kRole, constants_);
     }
@@ -88,6 +89,7 @@ void read_tile(Section in, Tile& tile) {
                            "gemm_half_depth",
                            "gemm_small_block",
                            "gemm_ceiling",
+                           "attention_kernels",
                            "attention_efficiency",
                            "attention_half_sequence",
                            "attention_half_head",
@@ -116,13 +118,7 @@ void read_tile(Section in, Tile& tile) {
     tile.gemm_half_depth = in.number("gemm_half_depth", 0, 65'536);
     tile.gemm_small_block = in.number("gemm_small_block", kMinFraction, 1);
     tile.gemm_ceiling = in.number("gemm_ceiling", kMinFraction, 1);
-    tile.attention_efficiency = in.number("attention_efficiency", kMinFraction, 1);
-    if (in.value().find("attention_half_sequence")) {
-        tile.attention_half_sequence = in.number("attention_half_sequence", 0, 65'536);
-    }
-    if (in.value().find("attention_half_head")) {
-        tile.attention_half_head = in.number("attention_half_head", 0, 1024);
-    }
+    tile.attention_kernels = read_attention_kernels(in.value(), in.constants());
     tile.memory_efficiency = in.number("memory_efficiency", kMinFraction, 1);
     tile.kernel_launch_s = in.latency("kernel_launch");
     tile.speed_sigma = in.number("speed_sigma", 0, 0.5);

@@ -6,6 +6,7 @@
 
 #include "base/constant.hpp"
 #include "base/json_forward.hpp"
+#include "models/attention/attention_kernel.hpp"
 #include "models/cpu/cpu_model.hpp"
 #include "models/reliability/reliability.hpp"
 #include "models/startup/startup.hpp"
@@ -30,14 +31,11 @@ struct Tile {
     double gemm_half_depth = 0;     ///< k at which a GEMM reaches half of its ceiling: eff_k = k / (k + half_depth)
     double gemm_small_block = 0.8;  ///< rate of a GEMM with output blocks of half the side, over that with full blocks
     double gemm_ceiling = 1;        ///< best fraction of the sustained rate that transformer shapes reach in situ
-    double attention_efficiency = 0.5;   ///< fraction of the sustained rate that fused attention reaches: where it has
-                                         ///< the two below, of long sequences and heads of 128
-    double attention_half_sequence = 0;  ///< tokens of a causal sequence at which it reaches half of that
-    double attention_half_head = 0;      ///< h of (d / (d + h)) / (128 / (128 + h)), its rate with heads of d < 128
-    double memory_efficiency = 1;        ///< fraction of hbm_bytes_per_s that element-wise kernels reach
-    double kernel_launch_s = 0;          ///< least time between two dependent kernels, device side
-    double speed_sigma = 0;    ///< persistent spread of compute rate over the fleet, standard deviation over median
-    double speed_worst = 0.5;  ///< slowest tile over median: the spread is cut there
+    std::vector<AttentionKernel> attention_kernels{{}};  ///< one at least; by name, or the one that has none
+    double memory_efficiency = 1;  ///< fraction of hbm_bytes_per_s that element-wise kernels reach
+    double kernel_launch_s = 0;    ///< least time between two dependent kernels, device side
+    double speed_sigma = 0;        ///< persistent spread of compute rate over the fleet, standard deviation over median
+    double speed_worst = 0.5;      ///< slowest tile over median: the spread is cut there
     double collective_compute_share = 0;  ///< share of compute that an active collective takes from the same tile
     double host_copy_compute_share = 0;   ///< share of compute that copies to the host or back take while they run
 };

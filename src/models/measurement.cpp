@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/input_text.hpp"
 #include "base/json.hpp"
+#include "models/attention/attention_kernel.hpp"
 #include "models/cpu/cpu_kernel.hpp"
 
 namespace auspex::models {
@@ -158,12 +159,24 @@ void check_kind(const Line& line, const Measurement& row) {
     }
 }
 
+/// Of attention a kernel, by the name that a machine has for it.
+void check_where(const Line& line) {
+    const std::string& where = line.fields[column::kWhere];
+    if (line.fields[column::kKind] != "attention") {
+        check_word(line, column::kWhere, {"cache", "memory", "near", "shared", "far", ""});
+    } else if (!where.empty() && !is_attention_kernel_name(where)) {
+        refuse(
+            line, column::kWhere,
+            "the name of a kernel of attention, as \"flash-attention-2\", in letters, digits and hyphens, or nothing");
+    }
+}
+
 Measurement read_row(const Line& line) {
     check_word(line, column::kKind,
                {"kernel", "message", "collective", "host", "gemm", "memory", "attention", "link", "start"});
     check_filled(line, column::kName);
     check_word(line, column::kPrecision, {"fp32", "bf16", ""});
-    check_word(line, column::kWhere, {"cache", "memory", "near", "shared", "far", ""});
+    check_where(line);
     check_filled(line, column::kSource);
     Measurement row;
     row.kind = line.fields[column::kKind];

@@ -14,7 +14,8 @@ struct Measurement {
     std::string name;  ///< kernel, collective or quantity
     std::string precision;  ///< "fp32", "bf16" or empty
     std::string where;      ///< kernel: "cache" or "memory", where operands come from; message: "near" (intra-node),
-                            ///< "shared" (intra-node, one core) or "far" (inter-node)
+                            ///< "shared" (intra-node, one core) or "far" (inter-node); attention: by which kernel
+                            ///< (models::AttentionKernel::name)
     double rows = 0, columns = 0, depth = 0, groups = 0;
     int active = 1;         ///< ranks that did the same at the same time
     int ranks = 1;          ///< of the collective or message: members

@@ -29,9 +29,12 @@ struct KernelCounts {
     int norm = 1, qk_norm = 1, rope = 1, residual = 1, activation = 1, router_topk = 1, cross_entropy = 1,
         embedding = 1;
     int gradient_accumulation = 1;  ///< passes that add a fresh weight gradient to the stored one; 0: inside the GEMM
-    int attention = 1;  ///< 1: flash attention; more: scores are written to memory, this many passes over them
+    int attention = 1;  ///< 1: flash attention; more: scores are written to memory, this many passes over them. With
+                        ///< Stack::attention_kernels those of "unfused" alone; another kernel in use makes it 1
     int optimizer = 1;  ///< passes of the AdamW update over its shard
 };
+
+struct Machine;
 
 struct Stack {
     std::string name, file;
@@ -62,8 +65,9 @@ struct Stack {
     double accumulation_exposed = 0;     ///< gradient_accumulation 0: of the time at HBM's rate of what a product that
                                          ///< adds weight gradients to the stored ones moves beyond 4 bytes a weight,
                                          ///< the part that its multiplications do not hide
-    double gemm_efficiency = 1;       ///< stack's GEMMs over the machine's in-situ ones (layout copies, unfused bias)
-    double attention_efficiency = 1;  ///< stack's attention over the machine's fused one (kernels of another year)
+    double gemm_efficiency = 1;  ///< stack's GEMMs over the machine's in-situ ones (layout copies, unfused bias)
+    std::vector<std::string> attention_kernels;  ///< names, the preferred one first; empty: it does not say
+    double attention_efficiency = 1;  ///< stack's attention over the rate that the machine has for its kernel
     double step_host_s = 0;           ///< host work once a step that nothing hides (data, scheduler, logging)
     // pipeline
     bool blocking_sends = false;   ///< a stage's compute waits until its message has left
@@ -152,6 +156,8 @@ struct Stack {
 };
 
 [[nodiscard]] Stack load_stack(const JsonDocument& document);
+/// The same as it runs on a machine, which decides by the kernels that it has how often scores go through memory.
+[[nodiscard]] Stack load_stack(const JsonDocument& document, const Machine& machine);
 /// Where the release in use has what `path` ("kernels.counts.norm") names in the rest of the file, and is read instead:
 /// "stack.releases.entries.NAME.kernels.counts.norm"; empty: nowhere.
 [[nodiscard]] std::string shadowing_path(const JsonDocument& document, std::string_view path);

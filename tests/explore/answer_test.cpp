@@ -115,6 +115,17 @@ TEST(Answer, has_no_whole_run_where_there_is_none) {
     EXPECT_EQ(doomed.root().at("run").at("finish_s").dump(), "null");  // no checkpoint is ever written
 }
 
+// megatron-lm's scores go through memory on A100s alone: a page that changes the machine reads the stack again.
+TEST(Answer, of_another_machine_has_the_stack_as_it_runs_there) {
+    Session session(library_of_the_repository());
+    const auto passes_on = [&](const char* machine) {
+        return session.inputs({{machine, "megatron-lm", "gpt3-175b", "gpt3-175b"}, 0, {}}).stack.kernels.attention;
+    };
+    EXPECT_EQ(passes_on("dgx-a100"), 4);
+    EXPECT_EQ(passes_on("dgx-h100"), 1);
+    EXPECT_EQ(passes_on("dgx-a100"), 4);
+}
+
 // A curve's point is the weak scaling of auspex scale: the same plan with dp = tiles / (pp ep etp).
 TEST(Answer, of_a_curve_is_a_prediction_of_each_size) {
     Session session(library_of_the_repository());

@@ -19,7 +19,7 @@ Machine round_machine() {
     machine.tile.cores = 50;
     machine.tile.gemm_tile_m = machine.tile.gemm_tile_n = 256;
     machine.tile.gemm_small_block = 0.8;
-    machine.tile.attention_efficiency = 0.5;
+    machine.tile.attention_kernels = {{"", 0.5, 0, 0}};
     return machine;
 }
 
@@ -104,12 +104,12 @@ TEST(KernelCost, attention_runs_at_its_own_efficiency_and_on_work_not_on_model_f
 TEST(KernelCost, attention_loses_by_short_sequences_and_small_heads) {
     // 0.5 S / (S + 1,000); heads of 64 with half_head 32: (64 / 96) / (128 / 160) = 5/6 of those of 128 and more.
     Machine machine = round_machine();
-    machine.tile.attention_half_sequence = 1000;
-    machine.tile.attention_half_head = 32;
-    EXPECT_DOUBLE_EQ(attention_efficiency(machine.tile, 3000, 128), 0.5 * 0.75);
-    EXPECT_DOUBLE_EQ(attention_efficiency(machine.tile, 1000, 64), 0.5 * 0.5 * 5 / 6);
-    EXPECT_DOUBLE_EQ(attention_efficiency(machine.tile, 1000, 256), 0.5 * 0.5);
-    EXPECT_DOUBLE_EQ(attention_efficiency(round_machine().tile, 16, 16), 0.5);
+    const AttentionKernel curve{"", 0.5, 1000, 32};
+    machine.tile.attention_kernels = {curve};
+    EXPECT_DOUBLE_EQ(attention_efficiency(curve, 3000, 128), 0.5 * 0.75);
+    EXPECT_DOUBLE_EQ(attention_efficiency(curve, 1000, 64), 0.5 * 0.5 * 5 / 6);
+    EXPECT_DOUBLE_EQ(attention_efficiency(curve, 1000, 256), 0.5 * 0.5);
+    EXPECT_DOUBLE_EQ(attention_efficiency({"", 0.5, 0, 0}, 16, 16), 0.5);
     Kernel kernel;
     kernel.type = KernelType::kAttention;
     kernel.work_flop = 3e12;

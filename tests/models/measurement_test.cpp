@@ -124,6 +124,17 @@ TEST(Measurements, what_is_written_is_read_back_to_the_bit) {
     }
 }
 
+// Attention has a kernel there, by whatever name; of a message "cudnn" is no place.
+TEST(Measurements, where_of_attention_is_the_name_of_a_kernel) {
+    const auto row = [](const std::string& kind, const std::string& where) {
+        return kHeader + kind + ",forward,bf16," + where + ",4096,,128,64,,,,4096,0.001,,,test\n";
+    };
+    EXPECT_EQ(parse_measurements(row("attention", "flash-attention-2"), "m.csv").front().where, "flash-attention-2");
+    EXPECT_EQ(parse_measurements(row("attention", ""), "m.csv").front().where, "");
+    EXPECT_THROW(static_cast<void>(parse_measurements(row("attention", "flash attention"), "m.csv")), InputError);
+    EXPECT_THROW(static_cast<void>(parse_measurements(row("message", "cudnn"), "m.csv")), InputError);
+}
+
 TEST(Measurements, a_text_with_a_line_break_stays_on_one_line) {
     Measurement row;
     row.kind = "start";

@@ -21,7 +21,9 @@ double predicted_s(const JsonValue& root, const JsonValue& row) {
     tile.gemm_ceiling = number(kernels, "gemm_ceiling");
     tile.gemm_half_depth = number(kernels, "gemm_half_depth");
     tile.memory_efficiency = number(kernels, "memory_efficiency");
-    tile.attention_efficiency = number(kernels, "attention_efficiency");
+    const JsonValue attention = kernels.at("attention");
+    tile.attention_kernels = {
+        {"cudnn", number(attention, "efficiency"), number(attention, "half_sequence"), number(attention, "half_head")}};
     models::Workload& w = inputs.workload;
     w.layers = integer(row, "layers"), w.hidden_size = integer(row, "hidden_size");
     w.heads = integer(row, "heads"), w.kv_heads = integer(row, "kv_heads");

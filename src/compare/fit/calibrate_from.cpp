@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/statistics/statistics.hpp"
+#include "compare/fit/attention_table.hpp"
 #include "compare/fit/calibration.hpp"
 #include "compare/fit/collective_check.hpp"
 #include "compare/fit/cost_models/fitted.hpp"
@@ -109,35 +110,6 @@ void take_memory(TableCalibration& work, const Rows& triad, const Rows& elementw
         judge_table_rows(work, elementwise, {term},
                          [&](const models::Measurement& row) { return predicted_s(fit, row.bytes); });
     }
-}
-
-/// FLOP of causal flash attention as they are executed: 2 products of half of S x S forward, 5 backward.
-double attention_flop(const models::Measurement& row) {
-    const double forward = 2 * row.rows * row.rows * row.depth * row.groups;
-    return row.name == "backward" ? 2.5 * forward : forward;
-}
-
-void take_attention(TableCalibration& work, Rows rows, const Rows& backward) {
-    rows.insert(rows.end(), backward.begin(), backward.end());
-    if (rows.empty()) {
-        return;
-    }
-    for (const models::Measurement& row : rows) {
-        if (!(row.rows > 0 && row.depth > 0 && row.groups > 0)) {
-            throw InputError(line_of(row),
-                             "found a row of kind attention without rows (sequence), depth (head size) or "
-                             "groups (sequences times heads); expected numbers above 0");
-        }
-    }
-    const auto full_s = [&](const models::Measurement& row) {
-        return attention_flop(row) / sustained_rate(work.machine.tile, row);
-    };
-    const auto term =
-        put_share(work, "tile.attention_efficiency",
-                  median_of(rows, [&](const models::Measurement& row) { return full_s(row) / row.seconds; }), rows);
-    judge_table_rows(work, rows, {term}, [&](const models::Measurement& row) {
-        return full_s(row) / work.machine.tile.attention_efficiency;
-    });
 }
 
 /// A row's name and the constant that its rows determine.
@@ -240,9 +212,10 @@ void take_rank(TableCalibration& work, const Rows& rows) {
 /// Refuses rows that nothing here would read.
 void check_names(const Rows& rows) {
     static const std::map<std::string, std::vector<std::string>, std::less<>> kNames = [] {
-        std::map<std::string, std::vector<std::string>, std::less<>> names{{"gemm", {"sustained", "shape"}},
-                                                                           {"memory", {"triad", "elementwise"}},
-                                                                           {"attention", {"forward", "backward"}}};
+        std::map<std::string, std::vector<std::string>, std::less<>> names{
+            {"gemm", {"sustained", "shape"}},
+            {"memory", {"triad", "elementwise"}},
+            {"attention", {"forward", "backward", "forward+backward"}}};
         for (const ConstantPath& place : kStarts) {
             names["start"].emplace_back(place.name);
         }
@@ -298,8 +271,7 @@ Calibration calibrate_from(const JsonDocument& base, const std::vector<models::M
     take_shapes(work, busiest_rows_of(work, measurements, "gemm", "shape"));
     take_memory(work, busiest_rows_of(work, measurements, "memory", "triad"),
                 busiest_rows_of(work, measurements, "memory", "elementwise"));
-    take_attention(work, busiest_rows_of(work, measurements, "attention", "forward"),
-                   busiest_rows_of(work, measurements, "attention", "backward"));
+    take_attention(work, measurements);
     take_starts(work, measurements);
     take_links(work, measurements);
     take_rank(work, rows_of(measurements, "link", kRankLink));

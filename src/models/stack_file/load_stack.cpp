@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "models/attention/attention_choice.hpp"
 #include "models/flag_words.hpp"
 #include "models/jobs/launch_settings.hpp"
 #include "models/pipeline/schedule_kind.hpp"
@@ -242,6 +243,14 @@ Stack load_stack(const JsonDocument& document) {
     }
     if (const auto environment = root.find("environment")) {
         static_cast<void>(read_environment(*environment));  // for those who write scripts
+    }
+    return stack;
+}
+
+Stack load_stack(const JsonDocument& document, const Machine& machine) {
+    Stack stack = load_stack(document);
+    if (!stack.attention_kernels.empty() && attention_kernel(machine.tile, stack).name != kUnfusedAttention) {
+        stack.kernels.attention = 1;
     }
     return stack;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/attention/attention_kernel.hpp"
 #include "models/flag_words.hpp"
 #include "models/stack_file/stack_values.hpp"
 
@@ -48,11 +49,39 @@ void read_counts(const Overlaid& section, KernelCounts& counts) {
     counts.optimizer = count("optimizer", 1);
 }
 
+/// Names of attention kernels, each once.
+std::vector<std::string> read_names(const JsonValue& list) {
+    std::vector<std::string> names;
+    for (const JsonValue& element : list.elements()) {
+        const std::string name = element.as_string();
+        if (!is_attention_kernel_name(name) || std::ranges::find(names, name) != names.end()) {
+            element.fail(
+                "the name of a kernel as a machine's tile.attention_kernels has it, in letters, digits and "
+                "hyphens, each once");
+        }
+        names.push_back(name);
+    }
+    if (names.empty()) {
+        list.fail("at least one name; a stack that has none leaves out the key");
+    }
+    return names;
+}
+
+/// Where kernels have names, "unfused" alone takes several passes.
+void check_passes(const JsonValue& count, const Stack& stack) {
+    const std::vector<std::string>& names = stack.attention_kernels;
+    const bool has_unfused = std::ranges::find(names, kUnfusedAttention) != names.end();
+    if (!names.empty() && has_unfused != (stack.kernels.attention > 1)) {
+        count.fail(has_unfused ? "2 at least where attention_kernels has \"unfused\", whose scores go through memory"
+                               : "1 where attention_kernels has no \"unfused\"");
+    }
+}
+
 }  // namespace
 
 void read_kernels(const JsonValue& base, const std::optional<JsonValue>& release, Stack& stack) {
     const Overlaid section{base, release};
-    section.allow_only({"launch", "issue", "host_sync", "backward_launch_ratio", "gemm_efficiency",
+    section.allow_only({"launch", "issue", "host_sync", "backward_launch_ratio", "gemm_efficiency", "attention_kernels",
                         "attention_efficiency", "step_host", "counts", "keeps", "cross_entropy_copies",
                         "weights_in_activation", "issues_each_expert", "dispatches_by_masks", "allocator",
                         "accumulation_exposed"});
@@ -66,6 +95,9 @@ void read_kernels(const JsonValue& base, const std::optional<JsonValue>& release
     stack.backward_launch_ratio =
         read_constant(section.of(kRatio), kRatio, Dimension::kNone, 0.1, 10, kStackRole, stack.constants);
     stack.gemm_efficiency = read_fraction(section.of("gemm_efficiency"), "gemm_efficiency", stack);
+    if (has("attention_kernels")) {
+        stack.attention_kernels = read_names(section.of("attention_kernels").at("attention_kernels"));
+    }
     if (has("attention_efficiency")) {
         stack.attention_efficiency = read_fraction(section.of("attention_efficiency"), "attention_efficiency", stack);
     }
@@ -74,7 +106,9 @@ void read_kernels(const JsonValue& base, const std::optional<JsonValue>& release
             read_constant(section.of(kExposed), kExposed, Dimension::kNone, 0, 1, kStackRole, stack.constants);
     }
     stack.step_host_s = time("step_host");
-    read_counts(section.section("counts"), stack.kernels);
+    const Overlaid counts = section.section("counts");
+    read_counts(counts, stack.kernels);
+    check_passes(counts.of("attention").at("attention"), stack);
     if (has("cross_entropy_copies")) {
         stack.cross_entropy_copies = read_count(section.of("cross_entropy_copies"), "cross_entropy_copies", 0);
     }

@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
+#include "models/attention/attention_choice.hpp"
 #include "sim/predict/cpu_sensitivity.hpp"
 #include "sim/predict/memory_report.hpp"
 #include "sim/predict/mfu_waterfall.hpp"
@@ -239,6 +240,9 @@ void add_notes(Prediction& p, const models::Inputs& inputs, const SimulatedStep&
     } else if (stack.measured_on != inputs.machine.name) {
         p.notes.push_back("the constants of stack " + stack.name + " come from " + stack.measured_on +
                           " and are used on " + inputs.machine.name + " unchanged");
+    }
+    if (std::string note = attention_note(inputs.machine.name, inputs.machine.tile, stack); !note.empty()) {
+        p.notes.push_back(std::move(note));
     }
     if (step.paired) {
         p.notes.push_back("memory is reckoned with passes one behind the other: workspace of two at once is left out");

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/error.hpp"
+#include "models/attention/attention_choice.hpp"
 #include "sim/predict/simulate.hpp"
 
 namespace auspex::predict {
@@ -28,6 +29,13 @@ bool enters_the_network(const std::string& path) {
 /// Constants that change operations; the others leave plan, layout and program as they are.
 bool enters_the_program(const std::string& path) {
     return path.rfind("stack.", 0) == 0 && path.rfind("stack.transport.", 0) != 0;
+}
+
+/// Of an attention kernel that the stack does not use.
+bool is_of_idle_attention(const models::Inputs& inputs, const std::string& path) {
+    std::string own = efficiency_path(attention_kernel(inputs.machine.tile, inputs.stack));
+    own.resize(own.rfind('.') + 1);
+    return path.starts_with("machine.tile.attention_kernels.") && !path.starts_with(own);
 }
 
 /// What one thread keeps from constant to constant.
@@ -70,7 +78,7 @@ models::Inputs with_scaled(const models::Inputs& inputs, const Constant& constan
         changed.machine = models::load_machine(changed.machine_document);
     } else {
         changed.stack_document.set_quantity(inside, constant.value * factor, constant.dimension);
-        changed.stack = models::load_stack(changed.stack_document);
+        changed.stack = models::load_stack(changed.stack_document, changed.machine);
     }
     return changed;
 }
@@ -89,7 +97,7 @@ std::vector<ConstantSensitivity> constant_sensitivities(const models::Inputs& in
     std::vector<ConstantSensitivity> sensitivities;
     for (const auto* constants : {&inputs.machine.constants, &inputs.stack.constants}) {
         for (const Constant& constant : *constants) {
-            if (constant.value != 0 && enters_a_step(constant.path)) {
+            if (constant.value != 0 && enters_a_step(constant.path) && !is_of_idle_attention(inputs, constant.path)) {
                 sensitivities.push_back({constant, 0});
             }
         }

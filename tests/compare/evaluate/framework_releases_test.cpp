@@ -42,7 +42,7 @@ std::string why(const PublishedRun& run) { return framework_of(shipped(), run)->
 
 /// Frameworks as papers, tables and people write them.
 TEST(FrameworkReleases, versions_on_hopper) {
-    const std::string old = "megatron-core mcore-2024-hopper", eager = "megatron-core eager-2025",
+    const std::string old = "megatron-core mcore-2024", eager = "megatron-core eager-2025",
                       graphs = "megatron-core graphs-2026";
     const std::vector<std::array<std::string, 2>> expected{
         {"Megatron-Core r0.8.0", old},
@@ -107,12 +107,10 @@ TEST(FrameworkReleases, versions_on_hopper) {
 
 /// A version in the framework's words goes first, then the source's, then that of the notes.
 TEST(FrameworkReleases, a_version_is_looked_for_where_the_case_may_say_it) {
-    EXPECT_EQ(taken(run_of("NeMo", kHopper, "performance, 24.07 NeMo container")), "megatron-core mcore-2024-hopper");
-    EXPECT_EQ(taken(run_of("NeMo", kHopper, "User Guide, Performance, 24.07 release")),
-              "megatron-core mcore-2024-hopper");
+    EXPECT_EQ(taken(run_of("NeMo", kHopper, "performance, 24.07 NeMo container")), "megatron-core mcore-2024");
+    EXPECT_EQ(taken(run_of("NeMo", kHopper, "User Guide, Performance, 24.07 release")), "megatron-core mcore-2024");
     EXPECT_EQ(taken(run_of("NeMo", kHopper, "performance summary, release 25.02")), "megatron-core eager-2025");
-    EXPECT_EQ(taken(run_of("Megatron-Core", kHopper, "Megatron-LM README @ core_r0.7.0")),
-              "megatron-core mcore-2024-hopper");
+    EXPECT_EQ(taken(run_of("Megatron-Core", kHopper, "Megatron-LM README @ core_r0.7.0")), "megatron-core mcore-2024");
     EXPECT_EQ(taken(run_of("Megatron-LM", kHopper, "github.com/NVIDIA/Megatron-LM/blob/core_v0.15.0/README.md")),
               "megatron-core eager-2025");
     EXPECT_EQ(taken(run_of("NeMo", kHopper, "blog, 2024-07-12")), "megatron-core graphs-2026");
@@ -122,7 +120,7 @@ TEST(FrameworkReleases, a_version_is_looked_for_where_the_case_may_say_it) {
               "megatron-core graphs-2026");
     EXPECT_EQ(taken(run_of("Megatron-Bridge", kHopper, "guide for 25.09.00 container")), "megatron-core eager-2025");
     EXPECT_EQ(taken(run_of("NeMo", kHopper, "", "container nvcr.io/nvidia/nemo:25.04")), "megatron-core eager-2025");
-    EXPECT_EQ(taken(run_of("NeMo 24.09", kHopper, "NeMo 25.04 docs")), "megatron-core mcore-2024-hopper");
+    EXPECT_EQ(taken(run_of("NeMo 24.09", kHopper, "NeMo 25.04 docs")), "megatron-core mcore-2024");
 }
 
 /// torch 2.10 until April 2026, in its own words, by the date of the page, or by its jobs.
@@ -142,7 +140,7 @@ TEST(FrameworkReleases, torchtitan_with_ezpz_has_the_versions_of_torch) {
 TEST(FrameworkReleases, some_releases_are_others_on_some_gpus) {
     EXPECT_EQ(taken(run_of("NeMo 24.09", kAmpere)), "megatron-core mcore-2024");
     EXPECT_EQ(taken(run_of("NeMo 24.09", kBlackwell)), "megatron-core mcore-2024");
-    EXPECT_EQ(taken(run_of("NeMo 24.09", "8x H100 SXM5")), "megatron-core mcore-2024-hopper");
+    EXPECT_EQ(taken(run_of("NeMo 24.09", "8x H100 SXM5")), "megatron-core mcore-2024");
     EXPECT_EQ(taken(run_of("NeMo 25.04", kAmpere)), "megatron-core eager-2025");
     EXPECT_EQ(taken(run_of("NeMo 25.04", kBlackwell)), "megatron-core graphs-2026");
     EXPECT_EQ(taken(run_of("Megatron-LM", kMi300, "rocm/megatron-lm:v25.5_py310")), "megatron-core graphs-2026");
@@ -159,8 +157,10 @@ TEST(FrameworkReleases, notes_say_stack_release_and_why) {
     EXPECT_EQ(why(run_of("NeMo", kHopper, "page, 25.11 NeMo container")),
               "stack megatron-core, release eager-2025: NeMo 25.11 (source)");
     EXPECT_EQ(why(run_of("NeMo 2.0 (24.12)", kHopper)),
-              "stack megatron-core, release mcore-2024-hopper: NeMo 24.12 (framework); in place of mcore-2024: "
-              "flash-attention 2 on Hopper");
+              "stack megatron-core, release mcore-2024: NeMo 24.12 (framework)");
+    EXPECT_EQ(why(run_of("NeMo 25.04", "B200")),
+              "stack megatron-core, release graphs-2026: NeMo 25.04 (framework); in place of eager-2025: kernels "
+              "issued one by one are told by cases on Hopper, and not by those on Blackwell");
     EXPECT_EQ(why(run_of("NeMo", kHopper)),
               "stack megatron-core, release graphs-2026: no version of NeMo found, the default");
     EXPECT_EQ(why(run_of("DGXC v3.1", kHopper)),

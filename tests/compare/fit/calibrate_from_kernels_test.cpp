@@ -54,21 +54,6 @@ TEST(CalibrateFrom, few_shapes_give_the_ceiling_alone) {
     EXPECT_EQ(machine.tile.gemm_half_depth, 256);
 }
 
-// Causal forward 2 S^2 d FLOP a head and sequence, backward 2.5 times as many, at 0.4 of the rate.
-TEST(CalibrateFrom, attention_gives_its_share_of_the_rate) {
-    std::vector<models::Measurement> rows{row("attention", "forward", 0), row("attention", "backward", 0)};
-    for (models::Measurement& measurement : rows) {
-        measurement.precision = "bf16";
-        measurement.rows = 2048, measurement.depth = 128, measurement.groups = 64, measurement.active = 12;
-        const double flop = 2.0 * 2048 * 2048 * 128 * 64 * (measurement.name == "backward" ? 2.5 : 1);
-        measurement.seconds = flop / (205.3e12 * 0.4);
-    }
-    const models::Machine machine = machine_of(calibrate_from(aurora(), rows, optimus()));
-    EXPECT_NEAR(machine.tile.attention_efficiency, 0.4, 1e-5);
-    rows[0].groups = 0;
-    EXPECT_THROW(static_cast<void>(calibrate_from(aurora(), rows, optimus())), InputError);
-}
-
 // A share above 1 contradicts the rate that it is a share of: 1, and a warning.
 TEST(CalibrateFrom, a_share_stays_a_share) {
     const Calibration calibration =

@@ -65,7 +65,7 @@ models::Inputs load(const Options& options) {
                           {},
                           {}};
     inputs.machine = models::load_machine(inputs.machine_document);
-    inputs.stack = models::load_stack(inputs.stack_document);
+    inputs.stack = models::load_stack(inputs.stack_document, inputs.machine);
     inputs.plan = models::load_plan(inputs.plan_document);
     if (!inputs.plan_document.root().find("overlap")) {
         inputs.plan.overlap_tp = inputs.stack.can_overlap_tp;
@@ -92,7 +92,7 @@ models::Stack stack_after_fix(const models::Inputs& inputs, const std::vector<st
     }
     JsonDocument document = inputs.stack_document;
     document.set("transport.use", json_quote(kTransportAfterFix));
-    return models::load_stack(document);
+    return models::load_stack(document, inputs.machine);
 }
 
 void predict_rows(const models::Inputs& inputs, const std::vector<evaluate::SweepRow>& rows, bool after_pp_fix,

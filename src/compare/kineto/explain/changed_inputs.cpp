@@ -20,7 +20,7 @@ models::Inputs with_constants(const models::Inputs& inputs, const std::vector<Ch
                                                       : exact_quantity(change.value, change.dimension));
     }
     changed.machine = models::load_machine(changed.machine_document);
-    changed.stack = models::load_stack(changed.stack_document);
+    changed.stack = models::load_stack(changed.stack_document, changed.machine);
     return changed;
 }
 

@@ -10,11 +10,11 @@
 namespace auspex::kineto {
 
 /// Rates of kernels, from slots that ran as as many kernels as the stack file has (0.5 to 1.5 times; products: whole):
-/// stack.kernels.gemm_efficiency from products bound by FLOP, machine.tile.attention_efficiency, and
+/// stack.kernels.gemm_efficiency from products bound by FLOP, the efficiency of the attention kernel in use, and
 /// machine.tile.memory_efficiency from kernels bound by bytes. A value that the file does not allow goes to the rate
 /// behind it (gemm_bf16, hbm_bandwidth), but never beyond what is specified (peak_bf16, hbm_bandwidth). Operations that
-/// take less time than their bytes do at a specified hbm_bandwidth are noted and left out. Where measured over predicted
-/// spreads by more than 100 % no constant is given.
+/// take less time than their bytes do at a specified hbm_bandwidth are noted and left out. Where measured over
+/// predicted spreads by more than 100 % no constant is given.
 void explain_kernels(RunDiff& diff, const std::vector<MatchedRank>& ranks, const models::Inputs& inputs,
                      const schedule::Program& program);
 

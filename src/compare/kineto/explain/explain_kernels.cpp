@@ -10,6 +10,7 @@
 #include "base/number_text.hpp"
 #include "compare/kineto/explain/explain.hpp"
 #include "compare/kineto/explain/robust.hpp"
+#include "models/attention/attention_choice.hpp"
 #include "models/kernel_cost.hpp"
 
 namespace auspex::kineto {
@@ -34,18 +35,21 @@ constexpr double kMostSpread = 1;
 
 struct RateText {
     const char* operations;
-    const char* path;
+    std::string path;
     const char* behind;  ///< where the first may not be so large
     const char* peak;    ///< which no value behind it may pass, where the file has it as specified
     const char* amount;  ///< what there would be too much of
 };
-constexpr std::array<RateText, 4> kRates{{
-    {"products", "stack.kernels.gemm_efficiency", "machine.tile.gemm_bf16", "machine.tile.peak_bf16", "FLOP"},
-    {"products", "stack.kernels.gemm_efficiency", "machine.tile.gemm_fp32", nullptr, "FLOP"},
-    {"attention", "machine.tile.attention_efficiency", nullptr, nullptr, "FLOP"},
-    {"kernels bound by memory", "machine.tile.memory_efficiency", "machine.tile.hbm_bandwidth",
-     "machine.tile.hbm_bandwidth", "bytes"},
-}};
+
+std::array<RateText, 4> rates_of(const models::Inputs& inputs) {
+    return {{
+        {"products", "stack.kernels.gemm_efficiency", "machine.tile.gemm_bf16", "machine.tile.peak_bf16", "FLOP"},
+        {"products", "stack.kernels.gemm_efficiency", "machine.tile.gemm_fp32", nullptr, "FLOP"},
+        {"attention", efficiency_path(attention_kernel(inputs.machine.tile, inputs.stack)), nullptr, nullptr, "FLOP"},
+        {"kernels bound by memory", "machine.tile.memory_efficiency", "machine.tile.hbm_bandwidth",
+         "machine.tile.hbm_bandwidth", "bytes"},
+    }};
+}
 
 Bound bound_of(const models::Kernel& kernel, const models::Inputs& inputs) {
     models::Kernel bytes_only = kernel;
@@ -185,11 +189,11 @@ void add_rate(RunDiff& diff, const Observations& seen, const RateText& text, con
         return;
     }
     const double faster = std::exp(-middle.value);
-    for (const char* path : {text.path, text.behind}) {
+    for (const char* const path : {text.path.c_str(), text.behind}) {
         if (const Constant* const constant = that_explains(path, text, inputs, faster)) {
             diff.constants.push_back(explaining_of(*constant, seen, text, middle, ranks));
             if (path != text.path) {
-                diff.constants.back().note = std::string(text.path) + " may not be as large as " +
+                diff.constants.back().note = text.path + " may not be as large as " +
                                              six_digits(find_constant(inputs, text.path)->value * faster);
             }
             return;
@@ -198,11 +202,10 @@ void add_rate(RunDiff& diff, const Observations& seen, const RateText& text, con
     const Constant* const peak = specified(inputs, text.peak);
     const Constant* const behind = text.behind == nullptr ? nullptr : find_constant(inputs, text.behind);
     const bool is_impossible = peak != nullptr && behind != nullptr && behind->value * faster > peak->value;
-    diff.notes.push_back(
-        std::string(text.operations) + " ran " + six_digits(faster) + " times as fast as predicted, " +
-        (is_impossible
-             ? "faster than " + text_of(*peak) + " allows: the model's " + text.amount + " of them are too many"
-             : "which no value of " + std::string(text.path) + " that the file may have explains"));
+    diff.notes.push_back(std::string(text.operations) + " ran " + six_digits(faster) + " times as fast as predicted, " +
+                         (is_impossible ? "faster than " + text_of(*peak) + " allows: the model's " + text.amount +
+                                              " of them are too many"
+                                        : "which no value of " + text.path + " that the file may have explains"));
 }
 
 }  // namespace
@@ -213,9 +216,10 @@ void explain_kernels(RunDiff& diff, const std::vector<MatchedRank>& ranks, const
     for (const MatchedRank& rank : ranks) {
         observe(all, rank, inputs, program);
     }
+    const std::array<RateText, 4> rates = rates_of(inputs);
     for (std::size_t bound = 0; bound < all.size(); ++bound) {
-        leave_out_impossible(diff, all[bound], kRates[bound], inputs);
-        add_rate(diff, all[bound], kRates[bound], inputs, static_cast<double>(ranks.size()));
+        leave_out_impossible(diff, all[bound], rates[bound], inputs);
+        add_rate(diff, all[bound], rates[bound], inputs, static_cast<double>(ranks.size()));
     }
     const double skipped = all[static_cast<std::size_t>(Bound::kMemory)].skipped;
     if (skipped > 0) {

@@ -2,6 +2,7 @@
 #include "models/attention/attention_choice.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace auspex::models {
@@ -30,7 +31,10 @@ const AttentionKernel* find_attention_kernel(const Tile& tile, std::string_view 
 }
 
 const AttentionKernel& fastest_attention_kernel(const Tile& tile) {
-    return *std::ranges::max_element(tile.attention_kernels, {}, &AttentionKernel::efficiency);
+    // Scores that go through memory are nobody's choice where there is another kernel.
+    return *std::ranges::max_element(tile.attention_kernels, {}, [](const AttentionKernel& kernel) {
+        return std::pair(kernel.name != kUnfusedAttention, kernel.efficiency);
+    });
 }
 
 const AttentionKernel& attention_kernel(const Tile& tile, const Stack& stack) {

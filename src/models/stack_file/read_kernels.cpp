@@ -67,13 +67,15 @@ std::vector<std::string> read_names(const JsonValue& list) {
     return names;
 }
 
-/// Where kernels have names, "unfused" alone takes several passes.
-void check_passes(const JsonValue& count, const Stack& stack) {
+/// Where kernels have names, "unfused" alone takes several passes: the count is of these.
+void set_attention_passes(const JsonValue& count, Stack& stack) {
     const std::vector<std::string>& names = stack.attention_kernels;
     const bool has_unfused = std::ranges::find(names, kUnfusedAttention) != names.end();
-    if (!names.empty() && has_unfused != (stack.kernels.attention > 1)) {
-        count.fail(has_unfused ? "2 at least where attention_kernels has \"unfused\", whose scores go through memory"
-                               : "1 where attention_kernels has no \"unfused\"");
+    if (has_unfused && stack.kernels.attention < 2) {
+        count.fail("2 at least where attention_kernels has \"unfused\", whose scores go through memory");
+    }
+    if (!names.empty() && !has_unfused) {
+        stack.kernels.attention = 1;
     }
 }
 
@@ -108,7 +110,7 @@ void read_kernels(const JsonValue& base, const std::optional<JsonValue>& release
     stack.step_host_s = time("step_host");
     const Overlaid counts = section.section("counts");
     read_counts(counts, stack.kernels);
-    check_passes(counts.of("attention").at("attention"), stack);
+    set_attention_passes(counts.of("attention").at("attention"), stack);
     if (has("cross_entropy_copies")) {
         stack.cross_entropy_copies = read_count(section.of("cross_entropy_copies"), "cross_entropy_copies", 0);
     }

@@ -1,5 +1,6 @@
 /// @file GPUs and nodes by their names and sizes.
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <string_view>
@@ -46,10 +47,21 @@ bool holds(const std::optional<RunNames::SizeRange>& range, const std::optional<
     return !range || !size || (range->least <= *size && *size <= range->most);
 }
 
+/// "H100 80GB HBM3 PCIe" is what "H100-PCIe" is: a word of the GPU's that a kind of card has at its end.
+bool is_card_of(const PublishedRun& run, const std::vector<std::string>& gpus) {
+    constexpr std::array<std::string_view, 2> kCards{"pcie", "nvl"};
+    const std::vector<std::string> words = words_in(lower_case(run.gpu));
+    return std::ranges::any_of(kCards, [&](std::string_view card) {
+        return std::ranges::find(words, card) != words.end() &&
+               std::ranges::any_of(gpus, [&](const std::string& gpu) { return lower_case(gpu).ends_with(card); });
+    });
+}
+
 const RunNames::Unmapped* unmapped_gpu_of(const RunNames& names, const PublishedRun& run) {
     const std::optional<double> memory = memory_in(run.gpu);
     const auto found = std::ranges::find_if(names.unmapped, [&](const RunNames::Unmapped& one) {
-        return begins_with_any(without_count(run.gpu), one.gpu) && (!one.memory || memory) && holds(one.memory, memory);
+        const bool is_named = begins_with_any(without_count(run.gpu), one.gpu) || is_card_of(run, one.gpu);
+        return is_named && (!one.memory || memory) && holds(one.memory, memory);
     });
     return found == names.unmapped.end() ? nullptr : &*found;
 }

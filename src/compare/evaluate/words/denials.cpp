@@ -36,7 +36,7 @@ std::vector<std::string> words_behind(std::string_view text, std::size_t begin) 
 }
 
 bool denies_what_follows(std::string_view word) {
-    return is_one_of(word, {"no", "not", "non", "without", "disable", "disabled", "disables", "never"});
+    return is_one_of(word, {"no", "not", "non", "without", "disable", "disabled", "disables", "never", "before"});
 }
 
 bool denies_what_precedes(const std::vector<std::string>& words, bool is_in_brackets) {
@@ -77,7 +77,8 @@ bool is_denied(std::string_view text, std::size_t begin, std::size_t end) {
     const std::vector<std::string> before = words_before(whole, first);
     const auto near = before.begin() + static_cast<std::ptrdiff_t>(std::min(before.size(), kNear));
     const bool is_without = before.size() > 1 && before[0] == "o" && before[1] == "w";  // w/o
-    return is_without || std::any_of(before.begin(), near, denies_what_follows) ||
+    const bool is_replaced = before.size() > 1 && before[0] == "of" && is_one_of(before[1], {"instead", "lieu"});
+    return is_without || is_replaced || std::any_of(before.begin(), near, denies_what_follows) ||
            denies_what_precedes(words_behind(whole, end),
                                 whole.find_first_of("([", end) == whole.find_first_not_of(' ', end));
 }

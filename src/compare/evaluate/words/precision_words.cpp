@@ -43,10 +43,10 @@ std::string recipe_of_tensors(std::string_view text, const std::string& otherwis
     return is_said || has_word(text, {"cs"}) ? "tensorwise" : otherwise;
 }
 
-/// "BF16/FP8", "bf16 or fp8": of two the narrower one.
+/// "BF16/FP8", "BF16 with FP8 optimizer moments": of two the narrower one, whatever the text says it is for.
 void note_two(std::string_view said, std::string_view text, const std::string& taken, std::vector<std::string>& notes) {
     const bool has_wide = has_any(text, {"bf16", "fp16", "bfloat16"});
-    if (has_wide && (has(text, "/") || has(text, "|") || has_word(text, {"or"}))) {
+    if (has_wide) {
         notes.push_back("precision " + json_quote(said) + " names two: products in " + taken +
                         ", the rest in bf16, are assumed");
     }

@@ -160,7 +160,22 @@ int month_of(std::string_view word, std::string_view digits_behind) {
     return month == kMonthNames.end() ? 0 : static_cast<int>(month - kMonthNames.begin()) + 1;
 }
 
-/// "April 2025", "Apr. 12, 2025", "april2021", "Q3 2024": at the first letter.
+/// Where a date begins whose month does at `at`: at the day of "15 March 2024", if there is one.
+std::size_t begin_with_day(std::string_view text, std::size_t at) {
+    std::size_t begin = at;
+    while (begin > 0 && text[begin - 1] == ' ') {
+        --begin;
+    }
+    std::size_t day = begin;
+    while (day > 0 && is_digit(text[day - 1])) {
+        --day;
+    }
+    const bool is_day = begin < at && day < begin && begin - day <= 2 &&
+                        (day == 0 || text[day - 1] == ' ' || text[day - 1] == '(' || text[day - 1] == ',');
+    return is_day ? day : at;
+}
+
+/// "April 2025", "Apr. 12, 2025", "15 March 2024", "april2021", "Q3 2024": at the first letter.
 std::optional<VersionInText> read_month(std::string_view text, std::size_t at) {
     const std::string_view word = letters_at(text, at);
     const int month = month_of(word, digits_at(text, at + word.size()));
@@ -176,8 +191,9 @@ std::optional<VersionInText> read_month(std::string_view text, std::size_t at) {
         std::tie(begin, digits) = digits_behind(begin + digits.size());
     }
     const int year = value_of(digits);
-    return is_year(year) ? std::optional(VersionInText{{{year, month}, true}, at, begin + digits.size()})
-                         : std::nullopt;
+    return is_year(year)
+               ? std::optional(VersionInText{{{year, month}, true}, begin_with_day(text, at), begin + digits.size()})
+               : std::nullopt;
 }
 
 }  // namespace

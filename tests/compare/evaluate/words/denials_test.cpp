@@ -18,7 +18,8 @@ TEST(Denials, a_word_is_said_unless_what_is_near_it_denies_it) {
     for (const char* const denied :
          {"uncompiled", "no compile", "no-compile", "not yet compiled", "without torch.compile", "compile=False",
           "compile: off", "compile (off)", "torch.compile disabled", "compile is not used", "compile none",
-          "w/o compile", "AC, compile=0", "disable compile", "non-compiled", "compiled step off"}) {
+          "w/o compile", "AC, compile=0", "disable compile", "non-compiled", "compiled step off",
+          "eager instead of compile", "before torch.compile"}) {
         EXPECT_EQ(said_of(denied, "compile"), Said::kDenied) << denied;
     }
     EXPECT_EQ(said_of("eager", "compile"), Said::kNot);

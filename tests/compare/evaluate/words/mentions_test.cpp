@@ -43,6 +43,7 @@ TEST(SoftwareVersion, numbers_and_dates_are_read_as_people_write_them) {
         {"/20260413-143400-", "date 2026 4 13"},
         {"dev20250412", ""},
         {"April 2025", "date 2025 4"},
+        {"15 March 2024", "date 2024 3"},
         {"Aug. 12, 2024", "date 2024 8"},
         {"cases_april2021.png", "date 2021 4"},
         {"Q3 2024", "date 2024 8"},

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/number_text.hpp"
+#include "base/text_list.hpp"
 #include "base/units.hpp"
 #include "cli/output/plan_output.hpp"
 #include "cli/output/prediction_output.hpp"
@@ -34,14 +35,6 @@ std::vector<std::pair<std::string, std::string>> members_of(const models::Plan& 
         members.emplace_back(key, value.is_string() ? value.as_string() : value.dump());
     }
     return members;
-}
-
-std::string joined(const std::vector<std::string>& words, const char* between) {
-    std::string text;
-    for (const std::string& word : words) {
-        text += (text.empty() ? "" : between) + word;
-    }
-    return text;
 }
 
 /// `stack.can_overlap=["dp"]`, where a plan overlaps streams that the stack cannot, which is refused without it.

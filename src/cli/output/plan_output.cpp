@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/text_list.hpp"
+
 namespace auspex::cli {
 namespace {
 
@@ -77,15 +79,7 @@ void write_placement(JsonWriter& json, const models::Plan& p) {
     }
 }
 
-std::string joined(const Words& words) {
-    std::string text;
-    for (const std::string& word : words) {
-        text += (text.empty() ? "" : "+") + word;
-    }
-    return text;
-}
-
-std::string words_or_nothing(const Words& words) { return words.empty() ? "nothing" : joined(words); }
+std::string words_or_nothing(const Words& words) { return words.empty() ? "nothing" : joined(words, "+"); }
 
 /// The word of the deal, or the layers that the plan lists.
 std::string stages_text(const models::Plan& p) {
@@ -94,7 +88,7 @@ std::string stages_text(const models::Plan& p) {
         for (const int own : p.stage_layers) {
             layers.push_back(std::to_string(own));
         }
-        return joined(layers);
+        return joined(layers, "+");
     }
     return to_string(p.stages);
 }
@@ -263,14 +257,14 @@ std::string plan_line(const models::Plan& p, bool has_experts) {
     if (p.stages != models::StageDeal::kEven) {
         text += " | stages " + stages_text(p);
     }
-    text += " | recompute " + (recomputed(p).empty() ? "nothing" : joined(recomputed(p)));
+    text += " | recompute " + (recomputed(p).empty() ? "nothing" : joined(recomputed(p), "+"));
     text += std::string(" | ") + to_string(p.optimizer);
     if (has_experts) {
         text += std::string(", ") + (p.ep > 1 ? to_string(p.dispatch) + std::string(", ") : "") +
                 to_string(p.expert_kernels);
     }
     if (!overlapped(p).empty()) {
-        text += " | overlap " + joined(overlapped(p));
+        text += " | overlap " + joined(overlapped(p), "+");
     }
     if (p.rank_order.front() == models::Axis::kPp) {
         text += " | stages apart";

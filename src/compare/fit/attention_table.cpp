@@ -2,11 +2,13 @@
 #include "compare/fit/attention_table.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <tuple>
 
 #include "base/error.hpp"
 #include "base/statistics/statistics.hpp"
+#include "base/text_list.hpp"
 #include "models/attention/attention_choice.hpp"
 #include "models/kernel_cost.hpp"
 
@@ -28,8 +30,7 @@ double attention_flop(const models::Measurement& row) {
 
 /// Seconds at the rate of products.
 double full_s(const TableCalibration& work, const models::Measurement& row) {
-    const models::Tile& tile = work.machine.tile;
-    return attention_flop(row) / (row.precision == "fp32" ? tile.gemm_fp32_flop_per_s : tile.gemm_bf16_flop_per_s);
+    return attention_flop(row) / sustained_rate(work.machine.tile, row);
 }
 
 void check_sizes(const Rows& rows) {
@@ -74,11 +75,9 @@ Rows of_both_directions(const Rows& rows) {
 }
 
 std::string names_of(const models::Tile& tile) {
-    std::string list;
-    for (const AttentionKernel& kernel : tile.attention_kernels) {
-        list += (list.empty() ? "" : ", ") + kernel.name;
-    }
-    return list;
+    std::vector<std::string> names;
+    std::ranges::transform(tile.attention_kernels, std::back_inserter(names), &AttentionKernel::name);
+    return joined(names, ", ");
 }
 
 /// The name of the machine's kernel that rows of `name` are of; empty: it has one, without a name.

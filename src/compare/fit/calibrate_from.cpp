@@ -25,11 +25,6 @@ double products(const models::Measurement& row) {
     return row.rows * row.columns * row.depth * std::max(row.groups, 1.0);
 }
 
-/// The rate that shares of a precision are of.
-double sustained_rate(const models::Tile& tile, const models::Measurement& row) {
-    return row.precision == "fp32" ? tile.gemm_fp32_flop_per_s : tile.gemm_bf16_flop_per_s;
-}
-
 /// Large products with every tile busy: the rate itself.
 void take_sustained(TableCalibration& work, const Rows& rows) {
     for (const char* const precision : {"bf16", "fp32"}) {

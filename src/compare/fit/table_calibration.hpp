@@ -43,6 +43,11 @@ struct RateFit {
 [[nodiscard]] Rows busiest_rows_of(TableCalibration& work, const Rows& all, std::string_view kind,
                                    std::string_view name);
 
+/// The rate of products, FLOP/s, that shares of the row's precision are of.
+[[nodiscard]] inline double sustained_rate(const models::Tile& tile, const models::Measurement& row) {
+    return row.precision == "fp32" ? tile.gemm_fp32_flop_per_s : tile.gemm_bf16_flop_per_s;
+}
+
 [[nodiscard]] Rows of_precision(const Rows& rows, std::string_view precision);
 
 /// Rows enough for a law with a start or a depth, over sizes that differ enough.

@@ -5,16 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/text_list.hpp"
+
 namespace auspex::models {
 namespace {
-
-std::string joined(const std::vector<std::string>& names) {
-    std::string list;
-    for (const std::string& name : names) {
-        list += (list.empty() ? "" : ", ") + name;
-    }
-    return list;
-}
 
 /// Of the stack's kernels those before the one in use, or all.
 std::vector<std::string> missing_kernels(const Tile& tile, const Stack& stack) {
@@ -54,7 +48,7 @@ std::string attention_note(const std::string& machine, const Tile& tile, const S
                                                   : "attention is by " + kernel.name + ", the fastest kernel of " +
                                                         machine + ": stack " + stack.name + " names none";
     }
-    const std::string missing = joined(missing_kernels(tile, stack));
+    const std::string missing = joined(missing_kernels(tile, stack), ", ");
     if (missing.empty()) {
         return "attention is by " + kernel.name + ", as in stack " + stack.name;
     }

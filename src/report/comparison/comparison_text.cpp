@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text_list.hpp"
 #include "compare/evaluate/compared_operations.hpp"
 #include "report/parts/text.hpp"
 
@@ -12,14 +13,6 @@ namespace {
 
 constexpr const char* kNotKnown = "not known";
 constexpr const char* kNotJudged = "not judged";
-
-std::string joined(const std::vector<std::string>& parts) {
-    std::string text;
-    for (const std::string& part : parts) {
-        text += (text.empty() ? "" : ", ") + part;
-    }
-    return text;
-}
 
 }  // namespace
 
@@ -68,7 +61,7 @@ std::vector<std::vector<std::string>> comparison_rows(const evaluate::Comparison
         }
         rows.push_back({one->plan, one->workload, std::to_string(one->ranks), duration(one->measured_step_s),
                         one->noise ? percent(*one->noise) : "-", duration(one->predicted_step_s),
-                        signed_percent(one->error), one->interval_holds() ? "holds" : "missed", joined(notes)});
+                        signed_percent(one->error), one->interval_holds() ? "holds" : "missed", joined(notes, ", ")});
     }
     return rows;
 }
@@ -109,9 +102,9 @@ std::vector<std::string> summary_lines(const evaluate::Comparison& comparison) {
                 percent(comparison.errors_all_runs.median_abs_error) + ", 90th percentile " +
                 percent(comparison.errors_all_runs.p90_abs_error),
             thousands(held) + " of the intervals hold, their median width +-" + percent(comparison.median_half_width) +
-                ": " + joined(by_ranks),
+                ": " + joined(by_ranks, ", "),
             "noise of a run " + noise_floor_text(comparison) + "; slowest over fastest layout " +
-                significant(comparison.spread) + " (" + joined(spreads) + ")",
+                significant(comparison.spread) + " (" + joined(spreads, ", ") + ")",
             "Kendall's tau " + (comparison.kendall_tau ? fixed(*comparison.kendall_tau, 3) : kNotJudged) + " over " +
                 counted(comparison.tau_pairs, "pair") +
                 " of a workload that differ by more than twice the noise; one half of the runs against the other " +
@@ -129,7 +122,7 @@ std::string failed_text(const evaluate::Comparison& comparison) {
     }
     return names.empty()
                ? ""
-               : counted(static_cast<double>(names.size()), "layout") + " never ran to an end: " + joined(names);
+               : counted(static_cast<double>(names.size()), "layout") + " never ran to an end: " + joined(names, ", ");
 }
 
 std::string operations_note(const evaluate::Comparison& comparison) {
@@ -151,7 +144,7 @@ std::string largest_errors_text(const evaluate::Comparison& comparison) {
                              ? " (" + signed_percent(operation.predicted_s / operation.measured_s - 1) + ")"
                              : ""));
     }
-    return parts.empty() ? "" : "most of the error, predicted minus measured: " + joined(parts);
+    return parts.empty() ? "" : "most of the error, predicted minus measured: " + joined(parts, ", ");
 }
 
 }  // namespace auspex::report

@@ -1,6 +1,7 @@
 /// @file One line a case.
 #include "base/csv.hpp"
 #include "base/json.hpp"
+#include "base/text_list.hpp"
 #include "report/validation/case_inputs.hpp"
 #include "report/validation/validation_report.hpp"
 
@@ -40,14 +41,6 @@ std::vector<std::string> head() {
     return names;
 }
 
-std::string joined(const std::vector<std::string>& texts) {
-    std::string all;
-    for (const std::string& text : texts) {
-        all += (all.empty() ? "" : "; ") + text;
-    }
-    return all;
-}
-
 /// Empty where nothing was predicted.
 std::vector<std::string> cells_of(const ValidatedRun& one, const std::string& command) {
     const bool is_there = one.why_unmapped.empty();
@@ -77,7 +70,7 @@ std::vector<std::string> cells_of(const ValidatedRun& one, const std::string& co
     for (const Picoseconds loss : one.losses) {
         cells.push_back(number(to_seconds(loss)));
     }
-    cells.insert(cells.end(), {joined(one.notes), one.why, one.why_unmapped, command});
+    cells.insert(cells.end(), {joined(one.notes, "; "), one.why, one.why_unmapped, command});
     return cells;
 }
 

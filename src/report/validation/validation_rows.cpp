@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/number_text.hpp"
+#include "base/text_list.hpp"
 #include "compare/evaluate/runs/run_groups.hpp"
 #include "report/parts/loss_words.hpp"
 
@@ -17,12 +18,8 @@ using schedule::Loss;
 
 constexpr double kNinety = 1.645;  ///< standard deviations
 
-std::string joined(const std::vector<std::string>& texts, const char* otherwise) {
-    std::string all;
-    for (const std::string& text : texts) {
-        all += (all.empty() ? "" : "; ") + text;
-    }
-    return all.empty() ? otherwise : all;
+std::string joined_or(const std::vector<std::string>& texts, const char* otherwise) {
+    return texts.empty() ? otherwise : joined(texts, "; ");
 }
 
 /// n, mean |error| and bias; "-" of none.
@@ -51,7 +48,7 @@ std::string parts_text(const ValidatedRun& one) {
     for (const auto& [share, loss] : parts) {
         texts.push_back(readable(loss) + " " + percent(-share));
     }
-    return joined(texts, "-");
+    return joined_or(texts, "-");
 }
 
 std::string id_text(const ValidatedRun& one) {
@@ -151,7 +148,7 @@ TextRows worst_rows(const std::vector<ValidatedRun>& runs) {
             break;
         }
         rows.push_back({id_text(*one), signed_percent(one->error()), significant(one->measured.seconds),
-                        significant(one->predicted_s), parts_text(*one), joined(one->notes, "nothing"),
+                        significant(one->predicted_s), parts_text(*one), joined_or(one->notes, "nothing"),
                         one->why.empty() ? "not found yet" : one->why});
     }
     return rows;
@@ -204,7 +201,7 @@ TextRows fitted_rows(const ValidationReport& report) {
                 which.push_back(name + text);
             }
         }
-        rows.push_back({joined(which, "all"), one.what});
+        rows.push_back({joined_or(which, "all"), one.what});
     }
     return rows;
 }

@@ -95,7 +95,7 @@ TEST(HardwareNames, parts_that_are_nearly_another_are_that_with_changes_and_a_no
 
 TEST(HardwareNames, parts_that_are_not_known_are_refused_with_the_reason) {
     for (const char* const card : {"A100 PCIe 80GB", "A100-80GB-PCIe", "NVIDIA H100 PCIe", "H100 NVL",
-                                   "NVIDIA H100 80GB HBM3 PCIe", "A100 (PCIe, 80 GB)"}) {
+                                   "NVIDIA H100 80GB HBM3 PCIe", "A100 (PCIe, 80 GB)", "H100PCIe", "H200 NVL 141GB"}) {
         EXPECT_NE(refusal_of(card).find("a PCIe part"), std::string::npos) << card;
     }
     EXPECT_NE(refusal_of("H100 64GB").find("MareNostrum 5"), std::string::npos);

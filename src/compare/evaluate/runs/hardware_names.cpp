@@ -1,6 +1,5 @@
 /// @file GPUs and nodes by their names and sizes.
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
 #include <string_view>
@@ -47,20 +46,20 @@ bool holds(const std::optional<RunNames::SizeRange>& range, const std::optional<
     return !range || !size || (range->least <= *size && *size <= range->most);
 }
 
-/// "H100 80GB HBM3 PCIe" is what "H100-PCIe" is: a word of the GPU's that a kind of card has at its end.
-bool is_card_of(const PublishedRun& run, const std::vector<std::string>& gpus) {
-    constexpr std::array<std::string_view, 2> kCards{"pcie", "nvl"};
-    const std::vector<std::string> words = words_in(lower_case(run.gpu));
-    return std::ranges::any_of(kCards, [&](std::string_view card) {
-        return std::ranges::find(words, card) != words.end() &&
-               std::ranges::any_of(gpus, [&](const std::string& gpu) { return lower_case(gpu).ends_with(card); });
-    });
+/// "H100 80GB HBM3 PCIe", "H100 NVL"; not "A100 SXM4, PCIe Gen4", nor "GB200 NVL72".
+bool is_card(const PublishedRun& run, const std::vector<std::string>& cards) {
+    const std::vector<std::string> words = words_in(run.gpu);
+    const auto says_one = [&](const std::string& card) {
+        return std::ranges::any_of(words, [&](const std::string& word) { return word.ends_with(lower_case(card)); });
+    };
+    return std::ranges::none_of(words, [](const std::string& word) { return word.starts_with("sxm"); }) &&
+           std::ranges::any_of(cards, says_one);
 }
 
 const RunNames::Unmapped* unmapped_gpu_of(const RunNames& names, const PublishedRun& run) {
     const std::optional<double> memory = memory_in(run.gpu);
     const auto found = std::ranges::find_if(names.unmapped, [&](const RunNames::Unmapped& one) {
-        const bool is_named = begins_with_any(without_count(run.gpu), one.gpu) || is_card_of(run, one.gpu);
+        const bool is_named = begins_with_any(without_count(run.gpu), one.gpu) || is_card(run, one.cards);
         return is_named && (!one.memory || memory) && holds(one.memory, memory);
     });
     return found == names.unmapped.end() ? nullptr : &*found;

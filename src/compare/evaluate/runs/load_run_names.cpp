@@ -38,10 +38,11 @@ RunNames::Hardware read_hardware(const JsonValue& v) {
 }
 
 RunNames::Unmapped read_unmapped(const JsonValue& v) {
-    v.allow_only({"text", "gpu", "memory", "why"});
-    RunNames::Unmapped unmapped{texts_in(v, "text"), texts_in(v, "gpu"), read_memory(v), name_in(v, "why")};
-    if (unmapped.text.empty() == unmapped.gpu.empty()) {
-        v.fail("texts of frameworks, or of GPUs");
+    v.allow_only({"text", "gpu", "cards", "memory", "why"});
+    RunNames::Unmapped unmapped{texts_in(v, "text"), texts_in(v, "gpu"), texts_in(v, "cards"), read_memory(v),
+                                name_in(v, "why")};
+    if (!unmapped.text.empty() + !unmapped.gpu.empty() + !unmapped.cards.empty() != 1) {
+        v.fail("texts of frameworks, of GPUs, or of cards");
     }
     return unmapped;
 }

@@ -94,7 +94,9 @@ struct RunNames {
     };
     /// Frameworks that no stack, and GPUs that no machine stands for.
     struct Unmapped {
-        std::vector<std::string> text, gpu;  ///< one of which the case's words begin with; one list is empty
+        std::vector<std::string> text, gpu;  ///< one of which the case's words begin with
+        std::vector<std::string> cards;      ///< one of which a word of its GPU ends with, and none is an SXM part;
+                                             ///< two of the three lists are empty
         std::optional<SizeRange> memory;     ///< of GPUs with so much alone
         std::string why;
     };

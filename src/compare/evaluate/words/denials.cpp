@@ -31,7 +31,14 @@ std::vector<std::string> words_behind(std::string_view text, std::size_t begin) 
     const std::size_t end = std::min(text.find_first_of(",;()[]+", begin), text.size());
     std::vector<std::string> words = words_in(text.substr(begin, end - begin));
     words.erase(std::ranges::find_if(words, parts_clauses), words.end());
-    std::erase_if(words, [](const std::string& word) { return is_one_of(word, {"is", "was", "were", "mode"}); });
+    std::erase_if(words, [](const std::string& word) {
+        return is_one_of(word, {"is", "was", "were", "could", "be", "mode"});
+    });
+    const auto behind_version =
+        std::ranges::find_if(words, [](const std::string& word) { return !number_in(word).has_value(); });
+    if (behind_version != words.end()) {  // "flash-attn 2.7 was disabled"; numbers alone stay: "compile=0"
+        words.erase(words.begin(), behind_version);
+    }
     return words;
 }
 

@@ -15,11 +15,26 @@ TEST(Denials, a_word_is_said_unless_what_is_near_it_denies_it) {
           "compile with AC off", "not eager but compiled", "AC off, compile=True", "compile (AC off)", "compile 0.3"}) {
         EXPECT_EQ(said_of(said, "compile"), Said::kYes) << said;
     }
-    for (const char* const denied :
-         {"uncompiled", "no compile", "no-compile", "not yet compiled", "without torch.compile", "compile=False",
-          "compile: off", "compile (off)", "torch.compile disabled", "compile is not used", "compile none",
-          "w/o compile", "AC, compile=0", "disable compile", "non-compiled", "compiled step off",
-          "eager instead of compile", "before torch.compile"}) {
+    for (const char* const denied : {"uncompiled",
+                                     "no compile",
+                                     "no-compile",
+                                     "not yet compiled",
+                                     "without torch.compile",
+                                     "compile=False",
+                                     "compile: off",
+                                     "compile (off)",
+                                     "torch.compile disabled",
+                                     "compile is not used",
+                                     "compile none",
+                                     "w/o compile",
+                                     "AC, compile=0",
+                                     "disable compile",
+                                     "non-compiled",
+                                     "compiled step off",
+                                     "eager instead of compile",
+                                     "before torch.compile",
+                                     "compile 2.7 was disabled",
+                                     "compile could not be used"}) {
         EXPECT_EQ(said_of(denied, "compile"), Said::kDenied) << denied;
     }
     EXPECT_EQ(said_of("eager", "compile"), Said::kNot);

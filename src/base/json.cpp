@@ -9,10 +9,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/closest_word.hpp"
 #include "base/error.hpp"
 #include "base/input_text.hpp"
 #include "base/sha256.hpp"
+#include "base/text/closest_word.hpp"
 
 namespace auspex {
 namespace {

@@ -8,8 +8,8 @@
 #include <iostream>
 #include <optional>
 
-#include "base/closest_word.hpp"
 #include "base/error.hpp"
+#include "base/text/closest_word.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/flags/command_line.hpp"
 #include "cli/heap.hpp"

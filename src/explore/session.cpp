@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/closest_word.hpp"
 #include "base/error.hpp"
 #include "base/input_text.hpp"
 #include "base/shell_word.hpp"
+#include "base/text/closest_word.hpp"
 #include "interop/overrides.hpp"
 
 namespace auspex::explore {

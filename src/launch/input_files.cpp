@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/closest_word.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "base/text/closest_word.hpp"
 #include "launch/installation.hpp"
 #include "launch/scenario.hpp"
 #include "models/stack.hpp"

@@ -1,5 +1,5 @@
 /// @file Words that were meant: distances by hand, and what is too far.
-#include "base/closest_word.hpp"
+#include "base/text/closest_word.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,9 +8,9 @@
 #include <mutex>
 #include <sstream>
 
-#include "base/closest_word.hpp"
 #include "base/error.hpp"
 #include "base/shell_word.hpp"
+#include "base/text/closest_word.hpp"
 #include "cli/flags/flag_texts.hpp"
 #include "cli/flags/flag_values.hpp"
 #include "cli/flags/job_size.hpp"

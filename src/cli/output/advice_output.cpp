@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/number_text.hpp"
-#include "base/text_list.hpp"
+#include "base/text/text_list.hpp"
 #include "base/units.hpp"
 #include "cli/output/plan_output.hpp"
 #include "cli/output/prediction_output.hpp"

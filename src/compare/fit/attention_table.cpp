@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/statistics/statistics.hpp"
-#include "base/text_list.hpp"
+#include "base/text/text_list.hpp"
 #include "models/attention/attention_choice.hpp"
 #include "models/kernel_cost.hpp"
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "base/closest_word.hpp"
 #include "base/error.hpp"
 #include "base/input_text.hpp"
+#include "base/text/closest_word.hpp"
 #include "interop/deepspeed/deepspeed.hpp"
 #include "interop/megatron/megatron.hpp"
 #include "interop/optimus/optimus.hpp"

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/text_list.hpp"
+#include "base/text/text_list.hpp"
 
 namespace auspex::models {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/text_list.hpp"
+#include "base/text/text_list.hpp"
 #include "compare/evaluate/compared_operations.hpp"
 #include "report/parts/text.hpp"
 

@@ -1,7 +1,7 @@
 /// @file One line a case.
 #include "base/csv.hpp"
 #include "base/json.hpp"
-#include "base/text_list.hpp"
+#include "base/text/text_list.hpp"
 #include "report/validation/case_inputs.hpp"
 #include "report/validation/validation_report.hpp"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/number_text.hpp"
-#include "base/text_list.hpp"
+#include "base/text/text_list.hpp"
 #include "compare/evaluate/runs/run_groups.hpp"
 #include "report/parts/loss_words.hpp"
 

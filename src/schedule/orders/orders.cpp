@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "base/closest_word.hpp"
 #include "base/error.hpp"
 #include "base/input_text.hpp"
+#include "base/text/closest_word.hpp"
 
 namespace auspex::schedule {
 namespace {

@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <vector>
 
-#include "base/closest_word.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "base/text/closest_word.hpp"
 #include "interop/hugging_face.hpp"
 #include "launch/input_files.hpp"
 

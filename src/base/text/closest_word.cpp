@@ -1,5 +1,5 @@
 /// @file Distances between words.
-#include "base/closest_word.hpp"
+#include "base/text/closest_word.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -41,7 +41,7 @@ BEGIN {
               "schedule/kernel_calls schedule/memory sim/network/sharing sim/network/node sim/network/fabric " \
               "sim/network/collective sim/network/use sim/engine sim/orders sim/graph sim/cpu sim/predict sim/search/space sim/search/bounds sim/search/state sim/search sim/search/shared sim/search/answers sim/search/advice exec/kernels exec/data exec/system " \
               "exec/transport exec/blend exec/state exec/operations exec/checkpoint exec/run exec/mpi microbench " \
-              "compare/fit/cost_models compare/fit compare/evaluate/words compare/evaluate compare/evaluate/runs " \
+              "compare/fit/cost_models compare/fit compare/evaluate/words compare/evaluate compare/evaluate/published compare/evaluate/names compare/evaluate/runs " \
               "compare/kineto/trace compare/kineto/match compare/kineto/account compare/kineto/explain compare/kineto report/parts report/timeline report/traces report/run report/calibration report/comparison " \
               "report/fabric report/orders report/training report/endurance report/validation report/scaling report/memory report/campaign report/plans report/prediction report/difference explore explore/server launch launch/train workflows/calibrate workflows/compare " \
               "workflows/verify workflows/endure workflows/chakra workflows/difference workflows/validate workflows/blend cli/terminal cli/flags cli/output cli/campaigns cli/plans cli/blends cli/worker cli/commands cli python", order, " ")

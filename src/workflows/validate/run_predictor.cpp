@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "compare/evaluate/published/measured_step.hpp"
 #include "compare/evaluate/runs/run_choices.hpp"
 #include "compare/evaluate/runs/run_inputs.hpp"
 #include "compare/evaluate/runs/run_recompute.hpp"
@@ -119,7 +120,7 @@ void RunPredictor::predict_run(evaluate::ValidatedRun& one) const {
     one.predicted_s = prediction.step_time_s;
     one.constants_s = prediction.step_time_interval_s;
     one.losses = prediction.losses;
-    for (const std::string& note : {hardware->note, hardware->note_unstated}) {
+    for (const std::string& note : {hardware->note, hardware->note_unstated, hardware->node_note}) {
         if (!note.empty()) {
             one.notes.push_back(note);
         }

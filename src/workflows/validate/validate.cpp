@@ -12,8 +12,8 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "compare/evaluate/names/run_names.hpp"
 #include "compare/evaluate/runs/run_groups.hpp"
-#include "compare/evaluate/runs/run_names.hpp"
 #include "compare/evaluate/runs/run_spread.hpp"
 #include "launch/input_files.hpp"
 #include "launch/progress_line.hpp"

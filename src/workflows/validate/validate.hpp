@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "compare/evaluate/names/run_names.hpp"
 #include "compare/evaluate/runs/run_judgement.hpp"
-#include "compare/evaluate/runs/run_names.hpp"
 
 namespace auspex::workflows {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/json.hpp"
-#include "compare/evaluate/runs/run_names.hpp"
+#include "compare/evaluate/names/run_names.hpp"
 
 namespace auspex::evaluate {
 namespace {
@@ -62,7 +62,7 @@ TEST(FrameworkReleases, versions_on_hopper) {
         {"Megatron-LM Q3 2024", old},
         {"NeMo24.09", old},
         {"FSDP2 via torchtitan 0.2", "pytorch-fsdp torchtitan-2024"},
-        {"Megatron/DeepSpeed", "megatron-lm"},
+        {"Megatron/DeepSpeed", "megatron-lm deepspeed-2022"},
         {"Alibaba Pai-Megatron-Patch (Megatron-LM 0.7)", old},
         {"megatron core v0.11.0", eager},
         {"Megatron-LM, release core_r0.13.0", eager},
@@ -97,7 +97,7 @@ TEST(FrameworkReleases, versions_on_hopper) {
         {"torchtitan @ 2025-04", "pytorch-fsdp torchtitan-2024"},
         {"Composer 0.17 + FSDP", "pytorch-fsdp llm-foundry-2023"},
         {"PyTorch 2.5 FSDP2", "pytorch-fsdp llm-foundry-2023"},
-        {"Megatron-LM + DeepSpeed", "megatron-lm"},
+        {"Megatron-LM + DeepSpeed", "megatron-lm deepspeed-2022"},
         {"not NeMo but Megatron-Core 0.8", old},
     };
     for (const auto& [framework, release] : expected) {
@@ -121,6 +121,18 @@ TEST(FrameworkReleases, a_version_is_looked_for_where_the_case_may_say_it) {
     EXPECT_EQ(taken(run_of("Megatron-Bridge", kHopper, "guide for 25.09.00 container")), "megatron-core eager-2025");
     EXPECT_EQ(taken(run_of("NeMo", kHopper, "", "container nvcr.io/nvidia/nemo:25.04")), "megatron-core eager-2025");
     EXPECT_EQ(taken(run_of("NeMo 24.09", kHopper, "NeMo 25.04 docs")), "megatron-core mcore-2024");
+}
+
+/// DeepSpeed's engine sums gradients in buckets; what does not is Megatron's own.
+TEST(FrameworkReleases, deepspeeds_engine_is_told_by_its_buckets) {
+    PublishedRun run = run_of("Megatron-DeepSpeed", "A100 80GB");
+    EXPECT_EQ(taken(run), "megatron-lm deepspeed-2022");
+    run.plan.overlap = "none (no gradient bucketing)";
+    EXPECT_EQ(taken(run), "megatron-lm megatron-2021");
+    EXPECT_EQ(taken(run_of("Megatron-DeepSpeed", "A100 80GB", "", "without gradient buckets")),
+              "megatron-lm megatron-2021");
+    EXPECT_EQ(taken(run_of("Megatron-LM v2", "A100 80GB")), "megatron-lm");
+    EXPECT_EQ(taken(run_of("Megatron-DeepSpeed", "Max 1550")), "megatron-deepspeed");
 }
 
 /// torch 2.10 until April 2026, in its own words, by the date of the page, or by its jobs.

@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
-#include "compare/evaluate/runs/run_names.hpp"
+#include "compare/evaluate/names/run_names.hpp"
 
 namespace auspex::evaluate {
 namespace {
@@ -91,6 +91,34 @@ TEST(HardwareNames, parts_that_are_nearly_another_are_that_with_changes_and_a_no
     EXPECT_EQ(hardware_of(shipped(), run_on("AMD Instinct MI250X GCD"))->note, "");
     EXPECT_NE(hardware_of(shipped(), run_on("A100"))->note_unstated, "");
     EXPECT_EQ(hardware_of(shipped(), run_on("A100 80GB"))->note_unstated, "");
+}
+
+/// GPUs, NICs and their rate of a case whose node is not the machine's; as many NICs a GPU where it says none.
+TEST(HardwareNames, a_node_is_the_cases) {
+    const auto note = [](const std::string& gpu, int gpus, const std::string& nics, int domain = 0) {
+        PublishedRun run = run_on(gpu, "", nics);
+        run.gpus_per_node = gpus, run.scale_up_gpus = domain > 0 ? domain : gpus;
+        const std::string said = hardware_of(shipped(), run)->node_note;
+        return said.substr(0, said.find(','));
+    };
+    EXPECT_EQ(note("A100 80GB", 8, "8x200Gb/s"), "");
+    EXPECT_EQ(note("A100 80GB", 8, ""), "");
+    EXPECT_EQ(note("A100 80GB", 8, "4x200Gb/s HDR"), "nodes of 8 GPUs and 4 NICs of 200 Gb/s");
+    EXPECT_EQ(note("A100 80GB", 8, "800 Gb/s node bandwidth"), "nodes of 8 GPUs and 4 NICs of 200 Gb/s");
+    EXPECT_EQ(note("A100 80GB", 8, "4x100Gb/s Omni-Path"), "nodes of 8 GPUs and 4 NICs of 100 Gb/s");
+    EXPECT_EQ(note("A100 40GB", 4, "4x HDR"), "nodes of 4 GPUs and 4 NICs of 200 Gb/s");
+    EXPECT_EQ(note("A100 40GB", 4, ""), "nodes of 4 GPUs and 4 NICs of 200 Gb/s");
+    EXPECT_EQ(note("H100 80GB", 8, "32x100 Gb/s EFA"), "");
+    EXPECT_EQ(note("H100 80GB", 8, "3.2 Tb/s"), "");
+    EXPECT_EQ(note("H100 80GB", 8, "8x200Gb/s"), "nodes of 8 GPUs and 8 NICs of 200 Gb/s");
+    EXPECT_EQ(note("H100 80GB", 4, "4x NDR200"), "nodes of 4 GPUs and 4 NICs of 200 Gb/s");
+    EXPECT_EQ(note("B300 288GB", 8, "8x400"), "nodes of 8 GPUs and 8 NICs of 400 Gb/s");
+    EXPECT_EQ(note("GB200", 4, "4x400Gb/s per node", 72), "");
+    EXPECT_EQ(note("GB200", 4, "4x400Gb/s per node"), "");
+    EXPECT_EQ(note("GB200", 4, "4x400Gb/s per node", 36), "nodes of 36 GPUs and 36 NICs of 400 Gb/s");
+    PublishedRun faster = run_on("A100 80GB", "", "8x400Gb/s");
+    EXPECT_EQ(hardware_of(shipped(), faster)->set, (std::vector<std::string>{"machine.node.nic.bandwidth=49.2 GB/s",
+                                                                             "machine.fabric.link_bandwidth=50 GB/s"}));
 }
 
 TEST(HardwareNames, parts_that_are_not_known_are_refused_with_the_reason) {

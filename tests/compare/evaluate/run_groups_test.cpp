@@ -8,9 +8,9 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "compare/evaluate/names/run_names.hpp"
 #include "compare/evaluate/runs/run_groups.hpp"
 #include "compare/evaluate/runs/run_judgement.hpp"
-#include "compare/evaluate/runs/run_names.hpp"
 
 namespace auspex::evaluate {
 namespace {

@@ -1,6 +1,6 @@
 /// @file The shipped table of names: which stack a framework's name is, however it is spelt, and what is said of
 /// others.
-#include "compare/evaluate/runs/run_names.hpp"
+#include "compare/evaluate/names/run_names.hpp"
 
 #include <gtest/gtest.h>
 

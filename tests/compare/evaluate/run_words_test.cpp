@@ -8,8 +8,8 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "compare/evaluate/names/run_names.hpp"
 #include "compare/evaluate/runs/run_inputs.hpp"
-#include "compare/evaluate/runs/run_names.hpp"
 #include "compare/evaluate/runs/run_recompute.hpp"
 #include "compare/evaluate/runs/run_schedule.hpp"
 #include "compare/evaluate/runs/run_sharding.hpp"
@@ -251,6 +251,26 @@ TEST(RunWords, mixtures_with_tp_slice_sequences_where_the_framework_needs_it) {
     EXPECT_FALSE(plan_of(open).sequence_parallel);  // of a framework that does not need it
     EXPECT_FALSE(plan_of(run_with(kMixture, {}), core).sequence_parallel);
     EXPECT_FALSE(plan_of(run_with(kDense, {{"plan.tp", "2"}}), core).sequence_parallel);
+}
+
+TEST(RunWords, sequences_are_sliced_as_the_framework_does_where_the_case_does_not_say) {
+    RunNames::Framework core = framework();
+    const PublishedRun open = run_with(kDense, {{"plan.tp", "2"}}),
+                       denied = run_with(kDense, {{"plan.tp", "2"}, {"plan.seq_parallel", "false"}});
+    const auto note = [&core](const PublishedRun& run) {
+        const std::vector<std::string> notes = run_inputs(run, core).notes;
+        const auto found = std::ranges::find_if(
+            notes, [](const std::string& one) { return one.find("sequence parallelism") != one.npos; });
+        return found == notes.end() ? "" : *found;
+    };
+    EXPECT_EQ(note(open), "no sequence parallelism is assumed");
+    core.sequence_parallel_unstated = true;
+    EXPECT_EQ(note(open), "sequence parallelism is assumed");
+    EXPECT_TRUE(plan_of(open, core).sequence_parallel);
+    EXPECT_FALSE(plan_of(denied, core).sequence_parallel);
+    EXPECT_EQ(note(denied), "");
+    EXPECT_EQ(note(run_with(kDense, {})), "");
+    EXPECT_FALSE(plan_of(run_with(kDense, {}), core).sequence_parallel);
 }
 
 TEST(RunWords, a_mesh_of_replicas_and_shards_is_read_as_pytorchs) {

@@ -220,19 +220,24 @@ void write_sharding(JsonWriter& json, const RunSharding& sharding) {
     }
 }
 
-/// As the case says. Megatron-Core refuses to train mixtures on tensor-parallel ranks without
-/// (megatron/core/transformer/moe/moe_layer.py: MoELayer.forward).
+/// As the case says, or as the framework is used. Megatron-Core refuses to train mixtures on tensor-parallel ranks
+/// without (megatron/core/transformer/moe/moe_layer.py: MoELayer.forward).
 bool has_sequence_parallel(const PublishedRun& run, const RunNames::Framework& framework,
                            std::vector<std::string>& notes) {
     const PublishedRun::Plan& plan = run.plan;
-    const bool is_said = plan.sequence_parallel.value_or(false);
-    const bool is_needed = framework.experts_need_sequence_parallel && run.model.experts > 0 && plan.tp > 1;
-    if (is_needed && !is_said) {
+    if (plan.tp == 1) {
+        return false;
+    }
+    const bool is_had = plan.sequence_parallel.value_or(framework.sequence_parallel_unstated);
+    const bool is_needed = framework.experts_need_sequence_parallel && run.model.experts > 0;
+    if (is_needed && !plan.sequence_parallel.value_or(false)) {
         notes.push_back(std::string("sequence parallelism is assumed, ") +
                         (plan.sequence_parallel ? "though the case denies it" : "which the case does not state") +
                         ": mixtures with tp above 1 do not run without in this framework");
+    } else if (!plan.sequence_parallel) {
+        notes.emplace_back(is_had ? "sequence parallelism is assumed" : "no sequence parallelism is assumed");
     }
-    return plan.tp > 1 && (is_said || is_needed);
+    return is_had || is_needed;
 }
 
 std::string plan_of(const PublishedRun& run, const RunNames::Framework& framework, std::vector<std::string>& notes) {

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "compare/evaluate/runs/published_run.hpp"
-#include "compare/evaluate/runs/run_names.hpp"
+#include "compare/evaluate/names/run_names.hpp"
+#include "compare/evaluate/published/published_run.hpp"
 
 namespace auspex::evaluate {
 

@@ -7,7 +7,7 @@
 
 #include "base/input_text.hpp"
 #include "base/json.hpp"
-#include "compare/evaluate/runs/sharding_words.hpp"
+#include "compare/evaluate/published/sharding_words.hpp"
 #include "compare/evaluate/words/denials.hpp"
 #include "compare/evaluate/words/words.hpp"
 

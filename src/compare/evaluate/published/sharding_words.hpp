@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "compare/evaluate/runs/published_run.hpp"
+#include "compare/evaluate/published/published_run.hpp"
 
 namespace auspex::evaluate {
 

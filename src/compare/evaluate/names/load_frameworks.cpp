@@ -1,5 +1,5 @@
 /// @file Frameworks: what they have in common, and what of that their releases have otherwise.
-#include "compare/evaluate/runs/load_frameworks.hpp"
+#include "compare/evaluate/names/load_frameworks.hpp"
 
 #include <algorithm>
 #include <map>
@@ -94,11 +94,26 @@ void read_fp8(const JsonValue& v, RunNames::Framework& framework) {
 
 /// What `plan` has replaces what is there.
 void read_plan(const JsonValue& v, RunNames::Framework& framework) {
-    v.allow_only({"fp8", "gradient_dtype", "expert_kernels", "dispatch", "dispatch_between_nodes", "overlap",
-                  "overlap_sharded", "recompute_unstated", "most_virtual_stages", "sharded_with_stages",
-                  "sharded_with_experts", "pads_to_capacity", "capacity_unstated", "optimizer_unstated",
-                  "micro_batch_per_stage", "selective", "recompute_choices", "fp8_weights_only",
-                  "experts_need_sequence_parallel"});
+    v.allow_only({"fp8",
+                  "gradient_dtype",
+                  "expert_kernels",
+                  "dispatch",
+                  "dispatch_between_nodes",
+                  "overlap",
+                  "overlap_sharded",
+                  "recompute_unstated",
+                  "most_virtual_stages",
+                  "sharded_with_stages",
+                  "sharded_with_experts",
+                  "pads_to_capacity",
+                  "capacity_unstated",
+                  "optimizer_unstated",
+                  "micro_batch_per_stage",
+                  "selective",
+                  "recompute_choices",
+                  "fp8_weights_only",
+                  "experts_need_sequence_parallel",
+                  "sequence_parallel_unstated"});
     const auto replace = [&v](std::string_view key, std::string& text) { text = v.find(key) ? name_in(v, key) : text; };
     replace("gradient_dtype", framework.gradient_dtype);
     replace("expert_kernels", framework.expert_kernels);
@@ -117,12 +132,13 @@ void read_plan(const JsonValue& v, RunNames::Framework& framework) {
     if (const std::optional<JsonValue> most = v.find("most_virtual_stages")) {
         framework.most_virtual_stages = static_cast<int>(most->as_integer(1, kMost));
     }
-    if (const std::optional<JsonValue> per_stage = v.find("micro_batch_per_stage")) {
-        framework.micro_batch_per_stage = per_stage->as_bool();
-    }
-    if (const std::optional<JsonValue> need = v.find("experts_need_sequence_parallel")) {
-        framework.experts_need_sequence_parallel = need->as_bool();
-    }
+    const auto replace_flag = [&v](std::string_view key, bool& flag) {
+        const std::optional<JsonValue> found = v.find(key);
+        flag = found ? found->as_bool() : flag;
+    };
+    replace_flag("micro_batch_per_stage", framework.micro_batch_per_stage);
+    replace_flag("experts_need_sequence_parallel", framework.experts_need_sequence_parallel);
+    replace_flag("sequence_parallel_unstated", framework.sequence_parallel_unstated);
     read_recompute_of(v, framework);
     read_fp8(v, framework);
     read_capacity(v, framework);

@@ -5,8 +5,8 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
-#include "compare/evaluate/runs/run_names.hpp"
-#include "compare/evaluate/runs/sharding_words.hpp"
+#include "compare/evaluate/names/run_names.hpp"
+#include "compare/evaluate/published/sharding_words.hpp"
 #include "compare/evaluate/words/denials.hpp"
 #include "compare/evaluate/words/mentions.hpp"
 #include "compare/evaluate/words/spelling.hpp"
@@ -150,9 +150,11 @@ std::vector<StatedVersion> stated_versions(const RunNames& names, const NamedFra
 }
 
 bool says_any(const PublishedRun& run, const std::vector<std::string>& words) {
-    return words.empty() || std::ranges::any_of(words, [&](const std::string& word) {
-               return says(run.source, word) || says(run.framework, word) || says(run.notes, word);
-           });
+    const auto is_said = [&](const std::string& word) {
+        return says(run.source, word) || says(run.framework, word) || says(run.notes, word) ||
+               says(run.plan.overlap, word);
+    };
+    return words.empty() || std::ranges::any_of(words, is_said);
 }
 
 /// But for its versions.

@@ -1,5 +1,5 @@
 /// @file Cases read as they are: what is named is checked, what is not is passed over.
-#include "compare/evaluate/runs/published_run.hpp"
+#include "compare/evaluate/published/published_run.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -135,6 +135,8 @@ PublishedRun::Measured measured_of(const JsonValue& v, const std::optional<JsonV
     measured.samples_per_s = number_of(v, "samples_per_s");
     measured.tokens_per_s_per_gpu = number_of(v, "tokens_per_s_per_gpu");
     measured.tflops_per_gpu = number_of(v, "tflops_per_gpu");
+    measured.mfu = number_of(v, "mfu");
+    measured.flop_kind = text_of(v, "tflops_kind");
     measured.peak_memory_bytes = kGi * number_of(v, "peak_mem_gib");
     if (derived) {
         measured.derived_step_s = number_of(*derived, "step_time_s");
@@ -208,62 +210,6 @@ bool is_swiglu(const PublishedRun::Model& m) {
     const double rest = 2 * h * (m.layers * static_cast<double>(m.heads + m.kv_heads) * m.head_size + m.vocab);
     const auto miss = [&](int matrices) { return std::abs(matrices * matrix + rest - m.parameters); };
     return m.parameters <= 0 || miss(3) <= miss(2);
-}
-
-namespace {
-
-double flop_of_active_parameters(const PublishedRun& run) {
-    const PublishedRun::Model& m = run.model;
-    const double h = m.hidden, s = m.sequence, kv = static_cast<double>(m.kv_heads) / m.heads;
-    const double experts = (is_swiglu(m) ? 3.0 : 2.0) * m.top_k * m.expert_ffn * h;
-    constexpr double kForwardAndBackward = 6;
-    return kForwardAndBackward * run.plan.global_batch * s *
-           (m.layers * (2 * h * h * (1 + kv) + 2 * s * h + experts) + m.vocab * h);
-}
-
-}  // namespace
-
-std::optional<double> flop_of_step(const PublishedRun& run) {
-    const PublishedRun::Model& m = run.model;
-    const double batch = run.plan.global_batch, s = m.sequence, layers = m.layers, h = m.hidden, vocab = m.vocab;
-    const std::string_view how = run.flop_convention;
-    if (how.find("Megatron formula") != std::string_view::npos && m.experts == 0 && m.heads > 0) {
-        constexpr double kPerProduct = 12, kSwiglu = 1.5;
-        const double gates = says_gated(m).value_or(false) ? kSwiglu : 1;
-        const double projections = 1 + static_cast<double>(m.kv_heads) / m.heads + gates * m.ffn / h;
-        const double width = static_cast<double>(m.heads) * m.head_size / h;
-        return kPerProduct * batch * s * layers * h * h * (projections * width + s / h + vocab / (2 * layers * h));
-    }
-    if (how.find("active-parameter FLOPs") != std::string_view::npos && m.experts > 0 && m.heads > 0) {
-        return flop_of_active_parameters(run);
-    }
-    if (how.starts_with("F=96*B*s*l*h^2")) {
-        constexpr double kWithRecompute = 96, kAttention = 6, kHead = 16;
-        return kWithRecompute * batch * s * layers * h * h * (1 + s / (kAttention * h) + vocab / (kHead * layers * h));
-    }
-    return std::nullopt;
-}
-
-std::optional<MeasuredStep> measured_step(const PublishedRun& run) {
-    const PublishedRun::Measured& measured = run.measured;
-    const double batch = run.plan.global_batch;
-    if (measured.step_s > 0) {
-        return MeasuredStep{measured.step_s, "step"};
-    }
-    if (measured.samples_per_s > 0) {
-        return MeasuredStep{batch / measured.samples_per_s, "samples/s"};
-    }
-    if (measured.tokens_per_s_per_gpu > 0) {
-        return MeasuredStep{batch * run.model.sequence / (measured.tokens_per_s_per_gpu * run.gpus), "tokens/s"};
-    }
-    constexpr double kTera = 1e12;
-    if (const auto flop = flop_of_step(run); flop && measured.tflops_per_gpu > 0) {
-        return MeasuredStep{*flop / (kTera * measured.tflops_per_gpu * run.gpus), "FLOP by the source's formula"};
-    }
-    if (measured.derived_step_s > 0) {
-        return MeasuredStep{measured.derived_step_s, "derived step"};
-    }
-    return std::nullopt;
 }
 
 }  // namespace auspex::evaluate

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/json_forward.hpp"
-#include "compare/evaluate/runs/published_run.hpp"
+#include "compare/evaluate/published/published_run.hpp"
 #include "compare/evaluate/words/software_version.hpp"
 
 namespace auspex::evaluate {
@@ -18,18 +18,19 @@ struct RunNames {
     };
     /// A GPU in a node: the first whose texts all fit. Case, blanks, hyphens and makers' names do not count.
     struct Hardware {
-        /// Fewer or slower NICs than the machine has.
-        struct Links {
-            std::vector<std::string> nics;  ///< one of which the case's words begin with
-            std::vector<std::string> set;   ///< behind those of the hardware
+        /// What shares NVLink, or its like, on the machine, and the NICs of it.
+        struct Node {
+            int gpus = 0, nics = 0;
+            double gbit_s = 0;  ///< of a NIC, as it is sold
         };
         std::vector<std::string> gpu;     ///< one of which the case's words begin with
         std::optional<SizeRange> memory;  ///< of a case that says how much; nothing: any
         std::string system;               ///< what the case's begins with
         std::string machine;              ///< name of a file
         std::vector<std::string> set;     ///< ROLE.PATH=VALUE
-        std::vector<Links> links;         ///< the first that fits
+        std::optional<Node> node;         ///< nothing: that of a system, which cases do not change
         std::string note, note_unstated;  ///< of each case that has it, or has it and does not say how much memory
+        std::string node_note;            ///< of a case whose node is not the machine's
     };
     /// How runs of a framework go: stack, and what the plan has that cases do not say.
     struct Framework {
@@ -46,6 +47,7 @@ struct RunNames {
         std::string sharded_with_stages;     ///< the optimizer in fsdp's place where pp is above 1; empty: fsdp
         bool micro_batch_per_stage = false;  ///< unstated: as many micro-batches as stages, not the fastest size
         bool pads_to_capacity = false;       ///< of runs with a capacity: every expert has as many rows as it may get
+        bool sequence_parallel_unstated = false;      ///< with tp, where the case does not say
         bool experts_need_sequence_parallel = false;  ///< mixtures with tp run with it or not at all
         double capacity_unstated = 0;  ///< the workload's capacity_factor, where the case does not say; 0: none
         int most_virtual_stages = 1;   ///< a rank has at most, where the case does not say how many
@@ -67,7 +69,7 @@ struct RunNames {
         bool is_unstated = false;                    ///< with a range: also of cases that say no version
         std::vector<std::string> gpu;                ///< one of which the case's words begin with; empty: any
         std::vector<std::string> source;             ///< one of which is somewhere in the case's; empty: any
-        /// One of which the case says, in any case, in its source, framework or notes; empty: any.
+        /// One of which the case says, in any case, in its source, framework, overlap or notes; empty: any.
         std::vector<std::string> words;
         std::string release, release_compiled;  ///< of the stack; empty: the stack's default, and `release`
         Framework framework;

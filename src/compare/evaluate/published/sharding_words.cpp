@@ -1,5 +1,5 @@
 /// @file Which of ZeRO's stages words mean.
-#include "compare/evaluate/runs/sharding_words.hpp"
+#include "compare/evaluate/published/sharding_words.hpp"
 
 #include <algorithm>
 #include <iterator>

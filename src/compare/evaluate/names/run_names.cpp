@@ -1,5 +1,5 @@
 /// @file Which corrections, fits and reasons a case has.
-#include "compare/evaluate/runs/run_names.hpp"
+#include "compare/evaluate/names/run_names.hpp"
 
 #include <algorithm>
 

@@ -2,9 +2,9 @@
 #include <optional>
 
 #include "base/json.hpp"
+#include "compare/evaluate/names/load_frameworks.hpp"
+#include "compare/evaluate/names/run_names.hpp"
 #include "compare/evaluate/published_collectives.hpp"
-#include "compare/evaluate/runs/load_frameworks.hpp"
-#include "compare/evaluate/runs/run_names.hpp"
 
 namespace auspex::evaluate {
 namespace {
@@ -23,16 +23,18 @@ std::optional<RunNames::SizeRange> read_memory(const JsonValue& v) {
 }
 
 RunNames::Hardware read_hardware(const JsonValue& v) {
-    v.allow_only({"gpu", "memory", "system", "machine", "set", "links", "note", "note_unstated"});
-    RunNames::Hardware hardware{texts_in(v, "gpu"),   read_memory(v),
-                                text_in(v, "system"), name_in(v, "machine"),
-                                texts_in(v, "set"),   {},
-                                text_in(v, "note"),   text_in(v, "note_unstated")};
-    if (const std::optional<JsonValue> links = v.find("links")) {
-        for (const JsonValue& one : links->elements()) {
-            one.allow_only({"nics", "set"});
-            hardware.links.push_back({texts_in(one, "nics"), texts_in(one, "set")});
-        }
+    v.allow_only({"gpu", "memory", "system", "machine", "set", "node", "note", "note_unstated"});
+    RunNames::Hardware hardware;
+    hardware.gpu = texts_in(v, "gpu"), hardware.memory = read_memory(v), hardware.system = text_in(v, "system");
+    hardware.machine = name_in(v, "machine"), hardware.set = texts_in(v, "set");
+    hardware.note = text_in(v, "note"), hardware.note_unstated = text_in(v, "note_unstated");
+    if (const std::optional<JsonValue> node = v.find("node")) {
+        constexpr int kMost = 1024;
+        constexpr double kMostRate = 1e5;
+        node->allow_only({"gpus", "nics", "gbit_s"});
+        hardware.node = RunNames::Hardware::Node{static_cast<int>(node->at("gpus").as_integer(1, kMost)),
+                                                 static_cast<int>(node->at("nics").as_integer(1, kMost)),
+                                                 node->at("gbit_s").as_number(1, kMostRate)};
     }
     return hardware;
 }

@@ -46,21 +46,14 @@ struct PublishedRun {
     struct Measured {
         double step_s = 0;  ///< what the source prints as a step's time, or what its own formula gives
         double samples_per_s = 0, tokens_per_s_per_gpu = 0, tflops_per_gpu = 0, peak_memory_bytes = 0;
+        double mfu = 0;             ///< 0 to 1
+        std::string flop_kind;      ///< tflops_kind: "model", "hardware"
         double derived_step_s = 0;  ///< computed from what the source prints, by those who wrote the case
     } measured;
 };
 
 /// An array of cases. Throws InputError naming file, path, value and what is expected.
 [[nodiscard]] std::vector<PublishedRun> load_published_runs(const JsonDocument& document);
-
-/// A step's time, and what it was taken from.
-struct MeasuredStep {
-    double seconds = 0;
-    std::string from;  ///< "step", "samples/s", "tokens/s", "FLOP by the source's formula", "derived step"
-};
-/// The first of these that the case has: step, samples/s, tokens/s of a GPU, FLOP where the convention is one that
-/// flop_of_step knows, derived step. Nothing where it has none.
-[[nodiscard]] std::optional<MeasuredStep> measured_step(const PublishedRun& run);
 
 /// A gated feed-forward of three matrices, SwiGLU, GEGLU, ReGLU, or one of two, as the activation says: silu is taken
 /// as gated where it does not say "without gate". Nothing for words that are not known, and none.
@@ -70,15 +63,4 @@ struct MeasuredStep {
 ///   layers (2 heads + 2 kv) head_size h + matrices h (dense ffn + mixtures (experts + shared) expert_ffn) + 2 V h,
 /// and three where it has none.
 [[nodiscard]] bool is_swiglu(const PublishedRun::Model& model);
-
-/// FLOP of a step as the source counts them; nothing where the convention is not known.
-///
-/// Megatron-LM's (megatron/training: num_floating_point_operations), attention counted whole, no recomputation:
-///   12 B s L h^2 ((1 + kv / heads + gates ffn / h) heads head_size / h + s / h + V / (2 L h)), gates 1, swiglu 1.5
-/// Megatron-DeepSpeed's with experts ("active-parameter FLOPs"; megatron/utils.py: throughput_calculator), attention
-/// counted whole, no recomputation, m matrices a feed-forward, without shared experts and dense layers:
-///   6 B s (L (2 h^2 (1 + kv / heads) + 2 s h + m K f h) + V h), K experts of width f a token
-/// Narayanan et al. 2021, with all of the forward pass again: 96 B s L h^2 (1 + s / (6 h) + V / (16 L h))
-[[nodiscard]] std::optional<double> flop_of_step(const PublishedRun& run);
-
 }  // namespace auspex::evaluate

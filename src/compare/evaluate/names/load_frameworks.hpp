@@ -1,7 +1,7 @@
 #pragma once
 /// @file The frameworks of the table of names, read from its file.
 #include "base/json_forward.hpp"
-#include "compare/evaluate/runs/run_names.hpp"
+#include "compare/evaluate/names/run_names.hpp"
 
 namespace auspex::evaluate {
 

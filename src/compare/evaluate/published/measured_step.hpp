@@ -1,0 +1,28 @@
+#pragma once
+/// @file How long a step of a published run took, by what its source prints.
+#include <optional>
+#include <string>
+
+#include "compare/evaluate/published/published_run.hpp"
+
+namespace auspex::evaluate {
+
+/// FLOP of a step as the source counts them; nothing where the convention (words/flop_convention.hpp) is not known or
+/// the case has no heads:
+///   2 B s (passes (L attention + m h (D ffn + (L - D) (K + shared) expert_ffn)) + head_passes V h)
+///     + passes scores 2 B s^2 L heads (key + value size)
+/// with attention = head_size h (2 heads + 2 kv), or latent attention's five products, m matrices a feed-forward
+/// (is_swiglu), D dense layers, K experts a token. Ignores: routers, windows (Megatron counts the scores outside of
+/// them, too), layers that predict a second token, adaptive norms.
+[[nodiscard]] std::optional<double> flop_of_step(const PublishedRun& run);
+
+/// A step's time, and what it was taken from.
+struct MeasuredStep {
+    double seconds = 0;
+    std::string from;  ///< "step", "samples/s", "tokens/s", "derived step", "FLOP by the source's formula"
+};
+/// The first of these that the case has: step, samples/s, tokens/s of a GPU, derived step, FLOP (flop_of_step). Nothing
+/// where it has none.
+[[nodiscard]] std::optional<MeasuredStep> measured_step(const PublishedRun& run);
+
+}  // namespace auspex::evaluate

@@ -10,7 +10,9 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/input_text.hpp"
 #include "base/json.hpp"
+#include "compare/evaluate/names/node_names.hpp"
 #include "compare/evaluate/published/measured_step.hpp"
 #include "compare/evaluate/runs/run_choices.hpp"
 #include "compare/evaluate/runs/run_inputs.hpp"
@@ -84,6 +86,31 @@ bool is_other_system(const evaluate::PublishedRun& run, const evaluate::RunNames
            !std::ranges::equal(run.system, hardware.machine, {}, small, small);
 }
 
+/// The system that the case names has other GPUs.
+void refuse_other_gpus(const evaluate::RunNames& names, const evaluate::PublishedRun& run,
+                       const evaluate::RunNames::Hardware& hardware) {
+    const auto is_same = [&](const std::string& name) {
+        return !name.empty() && lower_case(name) == lower_case(run.system);
+    };
+    for (const evaluate::RunNames::Hardware& one : names.hardware) {
+        if (one.machine != hardware.machine && (is_same(one.system) || is_same(one.machine))) {
+            throw InputError(run.id, "found GPU " + json_quote(run.gpu) + " on machine " + json_quote(run.system) +
+                                         "; expected " + json_quote(one.gpu.front()) + ", or another machine");
+        }
+    }
+}
+
+/// More FLOP than the GPUs can make in the time that the case has.
+void refuse_beyond_peak(const evaluate::ValidatedRun& one, double mfu) {
+    constexpr double kRounding = 1.02;
+    const double share = mfu * one.predicted_s / one.measured.seconds;
+    if (share > kRounding) {
+        throw InputError(one.run.id, "found a measured step of " + json_number(one.measured.seconds) + " s (by " +
+                                         one.measured.from + "), for which the GPUs would need " + json_number(share) +
+                                         " times their peak rate");
+    }
+}
+
 }  // namespace
 
 void RunPredictor::predict_run(evaluate::ValidatedRun& one) const {
@@ -96,12 +123,12 @@ void RunPredictor::predict_run(evaluate::ValidatedRun& one) const {
     if (!framework) {
         refuse_framework(names_, run);
     }
+    refuse_other_gpus(names_, run, *hardware);
     one.machine = hardware->machine;
     one.stack = framework->stack;
     const std::optional<evaluate::MeasuredStep> measured = measured_step(run);
     if (!measured) {
-        throw InputError(run.id, "found no time of a step, and FLOP that are counted in a way that is not known: \"" +
-                                     run.flop_convention + "\"");
+        throw InputError(run.id, why_no_step(run));
     }
     one.measured = *measured;
     one.is_fitted = is_fitted(names_, run);
@@ -120,7 +147,11 @@ void RunPredictor::predict_run(evaluate::ValidatedRun& one) const {
     one.predicted_s = prediction.step_time_s;
     one.constants_s = prediction.step_time_interval_s;
     one.losses = prediction.losses;
-    for (const std::string& note : {hardware->note, hardware->note_unstated, hardware->node_note}) {
+    refuse_beyond_peak(one, prediction.mfu);
+    if (one.measured.from == evaluate::kByFlop) {
+        one.notes.push_back(words_of_flop(run));
+    }
+    for (const std::string& note : {hardware->note, hardware->note_unstated}) {
         if (!note.empty()) {
             one.notes.push_back(note);
         }
@@ -220,7 +251,12 @@ models::Inputs RunPredictor::inputs_of(evaluate::ValidatedRun& one, const evalua
     const bool has_files = !one.run.workload_file.empty();
     evaluate::RunInputTexts texts = has_files ? evaluate::RunInputTexts{} : run_inputs(one.run, framework);
     one.notes = std::move(texts.notes);
-    std::vector<std::string> settings = settings_of(hardware, framework, one.run.plan.is_compiled);
+    evaluate::NodeOfCase node = node_of_case(one.run, hardware);
+    if (!node.note.empty()) {
+        one.notes.push_back(node.note);
+    }
+    std::vector<std::string> settings = std::move(node.set);
+    std::ranges::move(settings_of(hardware, framework, one.run.plan.is_compiled), std::back_inserter(settings));
     for (const evaluate::RunNames::Correction* const correction : corrections_of(names_, one.run)) {
         settings.insert(settings.end(), correction->set.begin(), correction->set.end());
         one.notes.push_back("corrected: " + correction->why);

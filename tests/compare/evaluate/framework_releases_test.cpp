@@ -133,10 +133,6 @@ TEST(FrameworkReleases, deepspeeds_engine_is_told_by_its_buckets) {
               "megatron-lm megatron-2021");
     EXPECT_EQ(taken(run_of("Megatron-LM v2", "A100 80GB")), "megatron-lm");
     EXPECT_EQ(taken(run_of("Megatron-DeepSpeed", "Max 1550")), "megatron-deepspeed");
-    for (const char* const gpu : {"MI250X GCD (64 GB)", "MI250", "MI300X"}) {
-        EXPECT_EQ(taken(run_of("Megatron-DeepSpeed", gpu)), "rccl deepspeed-2023") << gpu;
-        EXPECT_EQ(taken(run_of("DeepSpeed", gpu)), "rccl deepspeed-2023") << gpu;
-    }
 }
 
 /// torch 2.10 until April 2026, in its own words, by the date of the page, or by its jobs.

@@ -18,9 +18,9 @@ const RunNames& shipped() {
     return names;
 }
 
-PublishedRun run_on(const std::string& gpu, const std::string& system = "", const std::string& nics = "") {
+PublishedRun run_on(const std::string& gpu, const std::string& system = "") {
     PublishedRun run;
-    run.id = "case", run.framework = "NeMo", run.gpu = gpu, run.system = system, run.nics = nics;
+    run.id = "case", run.framework = "NeMo", run.gpu = gpu, run.system = system;
     return run;
 }
 
@@ -69,10 +69,10 @@ TEST(HardwareNames, a_gpu_is_known_by_its_name_and_memory) {
     EXPECT_EQ(hardware_of(shipped(), run_on("A100 80GB", "Perlmutter"))->set.size(), 2U);
 }
 
-/// An H20 with the memory of an H200; NICs of A100s by four.
+/// An H20 with the memory of an H200.
 TEST(HardwareNames, parts_that_are_nearly_another_are_that_with_changes_and_a_note) {
-    const auto set_of = [](const std::string& gpu, const std::string& nics = "") {
-        const RunNames::Hardware hardware = *hardware_of(shipped(), run_on(gpu, "", nics));
+    const auto set_of = [](const std::string& gpu) {
+        const RunNames::Hardware hardware = *hardware_of(shipped(), run_on(gpu));
         std::string all;
         for (const std::string& one : hardware.set) {
             all += one + ";";
@@ -83,42 +83,13 @@ TEST(HardwareNames, parts_that_are_nearly_another_are_that_with_changes_and_a_no
     EXPECT_NE(set_of("H20 141GB").find("machine.tile.gemm_bf16=133 TF/s;"), std::string::npos);
     EXPECT_NE(set_of("H20").find("machine.tile.hbm_bandwidth=4 TB/s;"), std::string::npos);
     EXPECT_EQ(set_of("A800-40GB"), "machine.node.switch_bandwidth=160 GB/s;");
-    EXPECT_EQ(set_of("A800", "4x200"), "machine.node.switch_bandwidth=160 GB/s;machine.node.nic.count=4;");
-    EXPECT_EQ(set_of("A100", "4 x 200 Gb/s"), "machine.node.nic.count=4;");
+    EXPECT_EQ(set_of("A800"), "machine.node.switch_bandwidth=160 GB/s;");
     for (const char* const gpu : {"MI250", "A800-SXM4-80GB", "A800-40GB", "H20", "H20 141GB", "GH200 480GB"}) {
         EXPECT_NE(hardware_of(shipped(), run_on(gpu))->note, "") << gpu;
     }
     EXPECT_EQ(hardware_of(shipped(), run_on("AMD Instinct MI250X GCD"))->note, "");
     EXPECT_NE(hardware_of(shipped(), run_on("A100"))->note_unstated, "");
     EXPECT_EQ(hardware_of(shipped(), run_on("A100 80GB"))->note_unstated, "");
-}
-
-/// GPUs, NICs and their rate of a case whose node is not the machine's; as many NICs a GPU where it says none.
-TEST(HardwareNames, a_node_is_the_cases) {
-    const auto note = [](const std::string& gpu, int gpus, const std::string& nics, int domain = 0) {
-        PublishedRun run = run_on(gpu, "", nics);
-        run.gpus_per_node = gpus, run.scale_up_gpus = domain > 0 ? domain : gpus;
-        const std::string said = hardware_of(shipped(), run)->node_note;
-        return said.substr(0, said.find(','));
-    };
-    EXPECT_EQ(note("A100 80GB", 8, "8x200Gb/s"), "");
-    EXPECT_EQ(note("A100 80GB", 8, ""), "");
-    EXPECT_EQ(note("A100 80GB", 8, "4x200Gb/s HDR"), "nodes of 8 GPUs and 4 NICs of 200 Gb/s");
-    EXPECT_EQ(note("A100 80GB", 8, "800 Gb/s node bandwidth"), "nodes of 8 GPUs and 4 NICs of 200 Gb/s");
-    EXPECT_EQ(note("A100 80GB", 8, "4x100Gb/s Omni-Path"), "nodes of 8 GPUs and 4 NICs of 100 Gb/s");
-    EXPECT_EQ(note("A100 40GB", 4, "4x HDR"), "nodes of 4 GPUs and 4 NICs of 200 Gb/s");
-    EXPECT_EQ(note("A100 40GB", 4, ""), "nodes of 4 GPUs and 4 NICs of 200 Gb/s");
-    EXPECT_EQ(note("H100 80GB", 8, "32x100 Gb/s EFA"), "");
-    EXPECT_EQ(note("H100 80GB", 8, "3.2 Tb/s"), "");
-    EXPECT_EQ(note("H100 80GB", 8, "8x200Gb/s"), "nodes of 8 GPUs and 8 NICs of 200 Gb/s");
-    EXPECT_EQ(note("H100 80GB", 4, "4x NDR200"), "nodes of 4 GPUs and 4 NICs of 200 Gb/s");
-    EXPECT_EQ(note("B300 288GB", 8, "8x400"), "nodes of 8 GPUs and 8 NICs of 400 Gb/s");
-    EXPECT_EQ(note("GB200", 4, "4x400Gb/s per node", 72), "");
-    EXPECT_EQ(note("GB200", 4, "4x400Gb/s per node"), "");
-    EXPECT_EQ(note("GB200", 4, "4x400Gb/s per node", 36), "nodes of 36 GPUs and 36 NICs of 400 Gb/s");
-    PublishedRun faster = run_on("A100 80GB", "", "8x400Gb/s");
-    EXPECT_EQ(hardware_of(shipped(), faster)->set, (std::vector<std::string>{"machine.node.nic.bandwidth=49.2 GB/s",
-                                                                             "machine.fabric.link_bandwidth=50 GB/s"}));
 }
 
 TEST(HardwareNames, parts_that_are_not_known_are_refused_with_the_reason) {

@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "compare/evaluate/names/node_names.hpp"
 #include "compare/evaluate/names/run_names.hpp"
 #include "compare/evaluate/runs/run_choices.hpp"
 #include "compare/evaluate/runs/run_inputs.hpp"
@@ -204,7 +205,7 @@ TEST(PublishedRuns, what_a_case_says_is_corrected_by_its_id_or_source) {
 RunNames small_table() {
     return load_run_names(JsonDocument::parse(
         R"({"hardware": [{"gpu": ["A100-SXM-80GB"], "machine": "m",
-                          "node": {"gpus": 8, "nics": 8, "gbit_s": 200}}],
+                          "node": {"gpus": 8, "nics": 8, "gbit_s": 200, "payload": 0.984, "gpus_per_socket": 4}}],
             "frameworks": [
               {"name": "Megatron", "texts": ["Megatron", "NeMo"], "stack": "new", "plan": {"gradient_dtype": "fp32",
                "expert_kernels": "loop", "dispatch": "alltoall", "recompute_unstated": "full"}},
@@ -218,10 +219,10 @@ TEST(PublishedRuns, names_are_compared_without_case_blanks_hyphens_and_makers) {
     const RunNames names = small_table();
     PublishedRun run;
     run.gpu = "NVIDIA A100 SXM 80GB", run.framework = "megatron lm", run.nics = "4 x 200 Gb/s";
-    EXPECT_EQ(hardware_of(names, run)->set, std::vector<std::string>{"machine.node.nic.count=4"});
+    EXPECT_EQ(node_of_case(run, *hardware_of(names, run)).set, std::vector<std::string>{"machine.node.nic.count=4"});
     EXPECT_EQ(framework_of(names, run)->stack, "old");
     run.gpu = "A100-SXM-80GB HBM2e", run.nics = "8x200Gb/s", run.framework = "NVIDIA NeMo 24.07";
-    EXPECT_TRUE(hardware_of(names, run)->set.empty());
+    EXPECT_TRUE(node_of_case(run, *hardware_of(names, run)).set.empty());
     EXPECT_EQ(framework_of(names, run)->stack, "new");
     run.framework = "our own Megatron-LM";
     EXPECT_EQ(framework_of(names, run)->stack, "old");

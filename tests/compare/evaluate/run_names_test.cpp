@@ -54,7 +54,7 @@ TEST(RunNames, a_framework_is_known_by_any_spelling_of_its_name) {
         {"DeepSpeed-TED", kGcd, "deepspeed-moe"},
         {"DeepSpeed ZeRO-3", kMax, "megatron-deepspeed"},
         {"DeepSpeed ZeRO-3", kHopper, "pytorch-fsdp"},
-        {"Megatron-DeepSpeed", kGcd, "rccl"},
+        {"Megatron-DeepSpeed", kGcd, "megatron-deepspeed"},
         {"megatron_deepspeed", kAmpere, "megatron-lm"},
         {"ALCF Megatron-DeepSpeed", kMax, "megatron-deepspeed"},
         {"NeMo 25.04", kHopper, "megatron-core"},

@@ -8,14 +8,11 @@
 #include "base/input_text.hpp"
 #include "base/json.hpp"
 #include "compare/evaluate/names/run_names.hpp"
-#include "compare/evaluate/words/nic_words.hpp"
 #include "compare/evaluate/words/spelling.hpp"
 #include "compare/evaluate/words/words.hpp"
 
 namespace auspex::evaluate {
 namespace {
-
-constexpr int kLargestServer = 16;  ///< GPUs; what shares links beyond is a rack of several
 
 bool is_part_of_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.'; }
 
@@ -68,63 +65,6 @@ const RunNames::Unmapped* unmapped_gpu_of(const RunNames& names, const Published
     return found == names.unmapped.end() ? nullptr : &*found;
 }
 
-/// The NICs of a node of so many GPUs, by the case's words, whose node may be a part of it (a tray of an NVL72); as
-/// many a GPU as the machine's where these say nothing. More than GPUs are taken together: 32 of 100 Gb/s are 8 of 400.
-RunNames::Hardware::Node node_of(const PublishedRun& run, const RunNames::Hardware::Node& usual) {
-    RunNames::Hardware::Node node = usual;
-    const bool is_rack = usual.gpus > run.gpus_per_node && run.scale_up_gpus > run.gpus_per_node;
-    const bool is_part = usual.gpus > run.gpus_per_node && usual.gpus > kLargestServer;
-    if (run.gpus_per_node > 0 && (is_rack || !is_part)) {
-        node.gpus = is_rack ? std::min(run.scale_up_gpus, usual.gpus) : run.gpus_per_node;
-    }
-    const double parts = run.gpus_per_node > 0 ? static_cast<double>(node.gpus) / run.gpus_per_node : 1;
-    const NicWords words = nics_in(run.nics, run.gpus_per_node);
-    const double usual_nics = static_cast<double>(node.gpus) * usual.nics / usual.gpus;
-    double total = usual_nics * usual.gbit_s;
-    node.nics = std::max(1, static_cast<int>(words.count > 0 ? words.count * parts : usual_nics));
-    if (words.gbit_s > 0) {
-        total = words.count * parts * words.gbit_s;
-    } else if (words.total_gbit_s > 0) {
-        total = words.total_gbit_s * parts;
-        node.nics = std::clamp(static_cast<int>(total / usual.gbit_s), 1, node.nics);
-    } else if (words.count > 0) {
-        total = node.nics * usual.gbit_s;
-    }
-    node.nics = std::min(node.nics, node.gpus);
-    node.gbit_s = total / node.nics;
-    return node;
-}
-
-/// Changes of the machine's node, where the case has another.
-void set_node(const PublishedRun& run, RunNames::Hardware& hardware) {
-    if (!hardware.node) {
-        return;
-    }
-    const RunNames::Hardware::Node usual = *hardware.node, node = node_of(run, usual);
-    const auto change = [&](const std::string& path, const std::string& value) {
-        hardware.set.push_back("machine." + path + "=" + value);
-    };
-    if (node.gpus != usual.gpus) {
-        change("node.tiles", std::to_string(node.gpus));
-    }
-    if (node.nics != usual.nics) {
-        change("node.nic.count", std::to_string(node.nics));
-    }
-    if (node.gbit_s != usual.gbit_s) {
-        constexpr double kBits = 8, kPayload = 0.984;  // headers of packets of 4 KiB
-        change("node.nic.bandwidth", json_number(node.gbit_s / kBits * kPayload) + " GB/s");
-        if (node.gbit_s > usual.gbit_s) {
-            change("fabric.link_bandwidth", json_number(node.gbit_s / kBits) + " GB/s");
-        }
-    }
-    if (node.gpus != usual.gpus || node.nics != usual.nics || node.gbit_s != usual.gbit_s) {
-        hardware.node_note = "nodes of " + std::to_string(node.gpus) + " GPUs and " + std::to_string(node.nics) +
-                             " NICs of " + json_number(node.gbit_s) + " Gb/s, in place of " +
-                             std::to_string(usual.gpus) + ", " + std::to_string(usual.nics) + " and " +
-                             json_number(usual.gbit_s);
-    }
-}
-
 std::string in_gb(double size) { return json_number(size); }
 
 /// `79 to 81 GB, or "H100 96GB HBM2e"`: what there is of the case's GPU; empty: nothing, or no sizes are told apart.
@@ -157,7 +97,6 @@ std::optional<RunNames::Hardware> hardware_of(const RunNames& names, const Publi
         return std::nullopt;
     }
     RunNames::Hardware hardware = *found;
-    set_node(run, hardware);
     if (memory) {
         hardware.note_unstated.clear();
     }

@@ -5,7 +5,7 @@
 
 namespace auspex::evaluate {
 
-/// `families`, `frameworks` and `release_by_gpu` of machines/published/runs.json. Throws InputError.
+/// `families`, `frameworks` and `on_gpus` of machines/published/runs.json. Throws InputError.
 void load_frameworks(const JsonValue& root, RunNames& names);
 
 }  // namespace auspex::evaluate

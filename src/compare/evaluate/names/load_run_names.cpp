@@ -31,10 +31,13 @@ RunNames::Hardware read_hardware(const JsonValue& v) {
     if (const std::optional<JsonValue> node = v.find("node")) {
         constexpr int kMost = 1024;
         constexpr double kMostRate = 1e5;
-        node->allow_only({"gpus", "nics", "gbit_s"});
-        hardware.node = RunNames::Hardware::Node{static_cast<int>(node->at("gpus").as_integer(1, kMost)),
-                                                 static_cast<int>(node->at("nics").as_integer(1, kMost)),
-                                                 node->at("gbit_s").as_number(1, kMostRate)};
+        node->allow_only({"gpus", "nics", "gbit_s", "payload", "gpus_per_socket"});
+        const auto count = [&](std::string_view key) { return static_cast<int>(node->at(key).as_integer(1, kMost)); };
+        hardware.node = RunNames::Hardware::Node{.gpus = count("gpus"),
+                                                 .nics = count("nics"),
+                                                 .gbit_s = node->at("gbit_s").as_number(1, kMostRate),
+                                                 .payload = node->at("payload").as_number(0.1, 1),
+                                                 .gpus_per_socket = count("gpus_per_socket")};
     }
     return hardware;
 }

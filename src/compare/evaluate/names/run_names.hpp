@@ -21,16 +21,17 @@ struct RunNames {
         /// What shares NVLink, or its like, on the machine, and the NICs of it.
         struct Node {
             int gpus = 0, nics = 0;
-            double gbit_s = 0;  ///< of a NIC, as it is sold
+            double gbit_s = 0;        ///< of a NIC, as it is sold
+            double payload = 1;       ///< of that, what the machine's NICs carry
+            int gpus_per_socket = 1;  ///< of the host
         };
         std::vector<std::string> gpu;     ///< one of which the case's words begin with
         std::optional<SizeRange> memory;  ///< of a case that says how much; nothing: any
         std::string system;               ///< what the case's begins with
         std::string machine;              ///< name of a file
         std::vector<std::string> set;     ///< ROLE.PATH=VALUE
-        std::optional<Node> node;         ///< nothing: that of a system, which cases do not change
+        std::optional<Node> node;         ///< nothing: that of one system, which cases do not change
         std::string note, note_unstated;  ///< of each case that has it, or has it and does not say how much memory
-        std::string node_note;            ///< of a case whose node is not the machine's
     };
     /// How runs of a framework go: stack, and what the plan has that cases do not say.
     struct Framework {

@@ -2,11 +2,14 @@
 #include "compare/evaluate/published/measured_step.hpp"
 
 #include <algorithm>
-#include <cstdlib>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 
+#include "base/json.hpp"
 #include "compare/evaluate/words/denials.hpp"
 #include "compare/evaluate/words/flop_convention.hpp"
+#include "compare/evaluate/words/words.hpp"
 
 namespace auspex::evaluate {
 namespace {
@@ -23,6 +26,21 @@ double attention_weights(const PublishedRun::Model& m) {
            heads * m.value_head_size * h;
 }
 
+/// Of the words of a case, which run_recompute.hpp reads for the plan: all layers whole, or attention's scores among
+/// what is made again.
+Recomputed recomputed_of(const std::string& words) {
+    if (is_unstated(words) || denies(words, "recompute")) {
+        return Recomputed::kNone;
+    }
+    const auto has_one = [&](std::initializer_list<std::string_view> parts) {
+        return std::ranges::any_of(parts, [&](std::string_view part) { return says(words, part); });
+    };
+    if (has_one({"full", "uniform", "true", "every layer", "whole"})) {
+        return Recomputed::kAll;
+    }
+    return has_one({"selective", "core_attn", "core attention", "core-attn"}) ? Recomputed::kScores : Recomputed::kNone;
+}
+
 /// Width of what a token meets in all feed-forwards.
 double feed_forward_width(const PublishedRun::Model& m) {
     if (m.experts == 0) {
@@ -32,12 +50,15 @@ double feed_forward_width(const PublishedRun::Model& m) {
            static_cast<double>(m.layers - m.dense_layers) * (m.top_k + m.shared_experts) * m.expert_ffn;
 }
 
+std::optional<FlopConvention> convention_of(const PublishedRun& run) {
+    return flop_convention_of(run.flop_convention, run.measured.flop_kind, recomputed_of(run.plan.recompute));
+}
+
 }  // namespace
 
 std::optional<double> flop_of_step(const PublishedRun& run) {
     const PublishedRun::Model& m = run.model;
-    const std::optional<FlopConvention> convention =
-        flop_convention_of(run.flop_convention, run.measured.flop_kind, !denies(run.plan.recompute, "recompute"));
+    const std::optional<FlopConvention> convention = convention_of(run);
     if (!convention || m.heads == 0) {
         return std::nullopt;
     }
@@ -51,15 +72,11 @@ std::optional<double> flop_of_step(const PublishedRun& run) {
 
 namespace {
 
-/// TFLOP/s of a GPU: as printed, or a share of the peak that the convention names ("A100 peak 312 TFLOP/s"). 0:
-/// neither.
+/// TFLOP/s of a GPU: as printed, or a share of the peak that the convention names. 0: neither.
 double tflops_per_gpu(const PublishedRun& run) {
-    const std::string& how = run.flop_convention;
-    const std::size_t peak = how.find("peak"), number = std::min(how.find_first_of("0123456789", peak), how.size());
-    if (run.measured.tflops_per_gpu > 0 || peak == how.npos) {
-        return run.measured.tflops_per_gpu;
-    }
-    return run.measured.mfu * std::strtod(how.c_str() + number, nullptr);
+    const PublishedRun::Measured& measured = run.measured;
+    return measured.tflops_per_gpu > 0 ? measured.tflops_per_gpu
+                                       : measured.mfu * peak_tflops_in(run.flop_convention).value_or(0);
 }
 
 }  // namespace
@@ -82,9 +99,33 @@ std::optional<MeasuredStep> measured_step(const PublishedRun& run) {
     constexpr double kTera = 1e12;
     const double tflops = tflops_per_gpu(run);
     if (const auto flop = flop_of_step(run); flop && tflops > 0) {
-        return MeasuredStep{*flop / (kTera * tflops * run.gpus), "FLOP by the source's formula"};
+        return MeasuredStep{*flop / (kTera * tflops * run.gpus), kByFlop};
     }
     return std::nullopt;
+}
+
+std::string why_no_step(const PublishedRun& run) {
+    const PublishedRun::Measured& measured = run.measured;
+    if (measured.tflops_per_gpu <= 0 && measured.mfu <= 0) {
+        return "found no time of a step; expected measured.step_time_s, samples_per_s, tokens_per_s_per_gpu or "
+               "tflops_per_gpu, above 0";
+    }
+    if (measured.tflops_per_gpu <= 0 && !peak_tflops_in(run.flop_convention)) {
+        return "found an mfu alone; expected the peak that it is a share of in how_flops_counted (\"peak 312 "
+               "TFLOP/s\")";
+    }
+    if (run.model.heads == 0) {
+        return "found FLOP alone; expected model.heads, by which they are counted";
+    }
+    return "found FLOP alone, counted in a way that is not known: how_flops_counted " +
+           json_quote(run.flop_convention) +
+           "; expected words as \"model FLOPs\", \"hardware FLOPs\" or \"6 N + 12 L h s\" (docs/validation.md)";
+}
+
+std::string words_of_flop(const PublishedRun& run) {
+    const FlopConvention convention = convention_of(run).value_or(FlopConvention{});
+    return "the step is by FLOP: " + json_number(convention.passes) + " times the forward pass, " +
+           json_number(convention.scores) + " of attention's scores";
 }
 
 }  // namespace auspex::evaluate

@@ -21,6 +21,12 @@ struct MeasuredStep {
     double seconds = 0;
     std::string from;  ///< "step", "samples/s", "tokens/s", "derived step", "FLOP by the source's formula"
 };
+/// What `from` is where FLOP gave the step.
+inline constexpr const char* kByFlop = "FLOP by the source's formula";
+/// "the step is by FLOP: 3 times the forward pass, 0.5 of attention's scores".
+[[nodiscard]] std::string words_of_flop(const PublishedRun& run);
+/// Why there is none: what is missing, or not known. Requires: measured_step gives nothing.
+[[nodiscard]] std::string why_no_step(const PublishedRun& run);
 /// The first of these that the case has: step, samples/s, tokens/s of a GPU, derived step, FLOP (flop_of_step). Nothing
 /// where it has none.
 [[nodiscard]] std::optional<MeasuredStep> measured_step(const PublishedRun& run);

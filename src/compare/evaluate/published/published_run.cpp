@@ -95,6 +95,11 @@ PublishedRun::Model model_of(const JsonValue& v) {
     if (const auto tied = member(v, "tied_embeddings")) {
         model.tied_embeddings = tied->as_bool();
     }
+    model.is_ffn_assumed = model.ffn == 0 && model.experts == 0 && !says_gated(model).value_or(false);
+    if (model.is_ffn_assumed) {
+        constexpr int kOfHidden = 4;
+        model.ffn = kOfHidden * model.hidden;
+    }
     return model;
 }
 
@@ -135,7 +140,9 @@ PublishedRun::Measured measured_of(const JsonValue& v, const std::optional<JsonV
     measured.samples_per_s = number_of(v, "samples_per_s");
     measured.tokens_per_s_per_gpu = number_of(v, "tokens_per_s_per_gpu");
     measured.tflops_per_gpu = number_of(v, "tflops_per_gpu");
-    measured.mfu = number_of(v, "mfu");
+    if (const std::optional<JsonValue> mfu = member(v, "mfu")) {
+        measured.mfu = mfu->as_number(0, 1);
+    }
     measured.flop_kind = text_of(v, "tflops_kind");
     measured.peak_memory_bytes = kGi * number_of(v, "peak_mem_gib");
     if (derived) {

@@ -26,7 +26,8 @@ struct PublishedRun {
         int experts = 0, top_k = 0, expert_ffn = 0, shared_experts = 0, dense_layers = 0;
         int expert_groups = 0, top_k_groups = 0;
         int q_rank = 0, kv_rank = 0, rope_head_size = 0, plain_head_size = 0, value_head_size = 0;
-        bool has_head_size = false;  ///< as the case says; else hidden / heads
+        bool has_head_size = false;   ///< as the case says; else hidden / heads
+        bool is_ffn_assumed = false;  ///< of dense models without a gate that do not say: 4 hidden
         std::optional<bool> tied_embeddings;
         double parameters = 0;  ///< all of them
     } model;

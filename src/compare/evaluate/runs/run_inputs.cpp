@@ -81,6 +81,9 @@ void write_experts(JsonWriter& json, const PublishedRun& run, const RunNames::Fr
         }
         json.member("intermediate_size", m.ffn);
     }
+    if (m.is_ffn_assumed) {
+        notes.emplace_back("an inner width of 4 hidden is assumed");
+    }
     if (m.experts == 0) {
         return;
     }

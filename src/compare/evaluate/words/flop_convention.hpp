@@ -1,5 +1,6 @@
 #pragma once
 /// @file How a source counts the FLOP of a step, read out of its words.
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -8,19 +9,25 @@ namespace auspex::evaluate {
 struct FlopConvention {
     double passes = 3;       ///< forward passes that layers stand for: 3, or 4 with recomputation
     double head_passes = 3;  ///< that the product with the vocabulary stands for
-    double scores = 1;       ///< of attention's products between tokens: 1 all, 0.5 what a causal mask leaves, 0 none
+    double scores = 1;       ///< of attention's products between tokens in these: 1 all, 0.5 a causal half, 0 none
 };
+
+/// What a run makes again in the backward pass.
+enum class Recomputed : std::uint8_t { kNone, kScores, kAll };
 
 /// `how` in any case, with or without signs of multiplication:
 ///   6 N, 8 N, 72 B s L h^2, 96 B s L h^2   passes 3, 4, 3, 4 (Narayanan et al. 2021: the head is not made again)
-///   12 L, 6 L (16 L, 8 L beside 8 N)       scores 1, 0.5, of the term that grows with the sequence
-///   hardware FLOP, HFU, factor 4           passes 4, in runs that recompute
-///   model FLOP, MFU, Megatron formula      passes 3; scores 1
+///   12 L h s, 6 L h s (beside 8 N 16, 8)   scores 1, 0.5: a term of layers and tokens, in any order and naming
+///   hardware FLOP, HFU, factor 4, "incl. recompute"   passes 4, or scores 4 / 3, as the run recomputes
+///   model FLOP, MFU, Megatron formula      passes 3, scores 1
 ///   active-parameter FLOP                  passes 3
-///   causal, half                           scores 0.5, where no term has the sequence
-/// Of parameters, scores are 0 where nothing names attention. `kind`, "model" or "hardware", goes before a text that
-/// explains both. Nothing where the words do not tell, or begin with "not stated".
+///   causal attention, half of it           scores 0.5
+/// Of parameters, scores are 0 where nothing names attention as counted. `kind`, "model" or "hardware", goes before a
+/// text that explains both. Nothing where the words do not tell, or begin with "not stated".
 [[nodiscard]] std::optional<FlopConvention> flop_convention_of(std::string_view how, std::string_view kind,
-                                                               bool is_recomputed);
+                                                               Recomputed recomputed);
+
+/// TFLOP/s of "A100 peak 312 TFLOP/s", "peak ~298"; nothing where there is none, or more than one.
+[[nodiscard]] std::optional<double> peak_tflops_in(std::string_view how);
 
 }  // namespace auspex::evaluate

@@ -1,111 +1,149 @@
-/// @file Numbers before an x and before a unit; kinds of links.
+/// @file Forms in which a text gives counts and rates.
 #include "compare/evaluate/words/nic_words.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <charconv>
-#include <iterator>
+#include <cstdlib>
+#include <optional>
+#include <regex>
 #include <string>
 #include <utility>
 
-#include "base/input_text.hpp"
 #include "compare/evaluate/words/words.hpp"
 
 namespace auspex::evaluate {
 namespace {
 
-struct Number {
-    double value = 0;
-    std::string_view rest;  ///< of the text, without blanks in front
-};
+constexpr std::size_t kLongest = 1000;  // of texts that are read; std::regex recurses with their length
+constexpr int kMostNics = 72;
 
-/// Numbers of the text that are no part of a word: not the 7 of "ConnectX-7", nor the 11 of "Slingshot-11".
-std::vector<Number> numbers_in(std::string_view text) {
-    const auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
-    std::vector<Number> numbers;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        const bool is_digit = std::isdigit(static_cast<unsigned char>(text[at])) != 0;
-        const bool is_behind_x =
-            at > 1 && text[at - 1] == 'x' && !std::isalpha(static_cast<unsigned char>(text[at - 2]));
-        const bool is_behind_word =
-            at > 0 && (is_letter(text[at - 1]) || (text[at - 1] == '-' && at > 1 && is_letter(text[at - 2])));
-        if (!is_digit || (is_behind_word && !is_behind_x)) {
-            continue;
-        }
-        Number number;
-        const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), number.value);
-        const std::size_t next = static_cast<std::size_t>(end - text.data());
-        number.rest = text.substr(std::min(text.find_first_not_of(" -", next), text.size()));
-        numbers.push_back(number);
-        at = std::max(next, at + 1) - 1;
-    }
-    return numbers;
+/// Without commas in numbers, signs of multiplication as x; in its own case, for GB/s are no Gb/s.
+std::string plain(std::string_view text) {
+    std::string out(text.substr(0, kLongest));
+    out = std::regex_replace(out, std::regex("(\\d),(\\d{3})(?!\\d)"), "$1$2");
+    out = std::regex_replace(out, std::regex("\u00d7|\\*"), "x");
+    return std::regex_replace(out, std::regex("[ \\t~]+"), " ");
 }
 
-/// Gb/s of one of the unit that stands there; 0: none does. Bytes are not bits: "25 GB/s" is told by its case.
-double unit_at(std::string_view rest) {
-    constexpr double kTera = 1000, kBits = 8;
-    const std::string small = lower_case(rest.substr(0, 6)) + " ";  // "g" is a unit where the word ends
-    if (rest.starts_with("GB/s") || rest.starts_with("GBps")) {
-        return kBits;
-    }
-    constexpr std::array<std::string_view, 6> kGiga{"gb/s", "gbps", "gbit", "gb ", "g/s", "g "};
-    const auto begins = [&](std::string_view unit) { return std::string_view(small).starts_with(unit); };
-    return begins("tb/s") || begins("tbps") || begins("tbit") ? kTera : std::ranges::any_of(kGiga, begins) ? 1 : 0;
+/// A number that begins no part of a word, and its unit.
+constexpr const char* kNumber = "(?:^|[^\\w.-])";
+constexpr const char* kRate =
+    "(\\d+(?:\\.\\d+)?) "
+    "?-?(GB/s|GBps|GByte/s|GBytes/s|GiB/s|TB/s|[Gg]b/s|[Gg]bps|[Gg]bit/s|[Gg]bits?|[Tt]b/s|[Tt]bps|[Gg]b[Ee]|G)(?![\\w/"
+    "])";
+
+/// Gb/s of one unit.
+double unit_gbit_s(const std::string& unit) {
+    constexpr double kBits = 8, kTera = 1000;
+    const bool is_bytes = unit.starts_with("GB") || unit == "GiB/s" || unit == "TB/s";
+    return (is_bytes && unit != "GbE" ? kBits : 1) * (unit[0] == 'T' || unit[0] == 't' ? kTera : 1);
 }
 
-double rate_of_kind(std::string_view text) {
-    constexpr std::array<std::pair<std::string_view, double>, 11> kKinds{{{"ndr200", 200},
-                                                                          {"hdr100", 100},
-                                                                          {"xdr", 800},
-                                                                          {"ndr", 400},
-                                                                          {"hdr", 200},
-                                                                          {"edr", 100},
-                                                                          {"slingshot-11", 200},
-                                                                          {"slingshot 11", 200},
-                                                                          {"omni-path", 100},
-                                                                          {"omnipath", 100},
-                                                                          {"slingshot-10", 100}}};
-    const auto found = std::ranges::find_if(kKinds, [&](const auto& kind) { return has(text, kind.first); });
-    return found == kKinds.end() ? 0 : found->second;
+double rate_of_kind(const std::string& text) {
+    const std::array<std::pair<const char*, double>, 9> kinds{{{"NDR-?200", 200},
+                                                               {"HDR-?100", 100},
+                                                               {"HDR-?200", 200},
+                                                               {"XDR", 800},
+                                                               {"NDR", 400},
+                                                               {"HDR", 200},
+                                                               {"EDR|Omni-?Path", 100},
+                                                               {"Slingshot[- ]?11|Cassini", 200},
+                                                               {"Slingshot[- ]?10", 100}}};
+    const auto found = std::ranges::find_if(
+        kinds, [&](const auto& kind) { return std::regex_search(text, std::regex(kind.first, std::regex::icase)); });
+    return found == kinds.end() ? 0 : found->second;
+}
+
+using Match = std::smatch;
+std::optional<Match> match(const std::string& text, const std::string& form) {
+    Match found;
+    return std::regex_search(text, found, std::regex(form)) ? std::optional(found) : std::nullopt;
+}
+
+double rate(const Match& found, std::size_t group) {
+    return std::strtod(found[group].str().c_str(), nullptr) * unit_gbit_s(found[group + 1].str());
+}
+
+int count_in(const std::string& digits) {
+    const std::optional<int> count = number_in(digits);
+    return count && *count >= 1 && *count <= kMostNics ? *count : 0;
+}
+
+bool is_rate_of_nics(double gbit_s) {
+    constexpr std::array kSold{25.0, 50.0, 100.0, 200.0, 400.0, 800.0};
+    return std::ranges::find(kSold, gbit_s) != kSold.end();
+}
+
+/// "8x200Gb/s", "4 x HDR", "8x CX-7 400G", "8x200".
+std::optional<NicWords> count_times_rate(const std::string& text) {
+    const std::string count = std::string(kNumber) + "(\\d+) ?[xX] ?";
+    const std::string between = "(?:[A-Za-z][\\w-]* )*\\(?";
+    if (const auto found = match(text, count + between + kRate)) {
+        return NicWords{.count = count_in((*found)[1]), .gbit_s = rate(*found, 2)};
+    }
+    if (const auto found = match(text, count + "(\\d+)(?![\\w.])")) {
+        return NicWords{.count = count_in((*found)[1]), .gbit_s = std::strtod((*found)[2].str().c_str(), nullptr)};
+    }
+    if (const auto found = match(text, count + "([A-Za-z].*)")) {
+        return NicWords{.count = count_in((*found)[1]), .gbit_s = rate_of_kind((*found)[2])};
+    }
+    return std::nullopt;
+}
+
+constexpr const char* kOfEach = " ?(?:[A-Za-z]\\w* )*(?:per|a|/) ?(?:GPU|GCD|tile|device|accelerator)";
+
+std::optional<NicWords> one_a_gpu(const std::string& text, int gpus) {
+    const std::string of_each = kOfEach;
+    if (const auto found = match(text, std::string(kNumber) + kRate + of_each)) {
+        return NicWords{.count = gpus, .gbit_s = rate(*found, 1)};
+    }
+    const double kind = rate_of_kind(text);
+    return kind > 0 && match(text, of_each) ? std::optional(NicWords{.count = gpus, .gbit_s = kind}) : std::nullopt;
+}
+
+std::optional<NicWords> total(const std::string& text) {
+    const std::string of_node =
+        " ?(?:[A-Za-z(]\\w* )*(?:per |/|a )?(?:node|server|host|instance|total|aggregate|machine)";
+    auto found = match(text, std::string(kNumber) + kRate + of_node);
+    found = found ? found : match(text, "(?:total|aggregate|node)[a-z ]*[:=]? ?" + std::string(kRate));
+    found = found ? found : match(text, std::string(kNumber) + "(\\d+(?:\\.\\d+)?) ?([Tt]b/s|[Tt]bps)");
+    return found ? std::optional(NicWords{.total_gbit_s = rate(*found, 1)}) : std::nullopt;
+}
+
+/// "8 ConnectX-7 (400 Gbps)", "8 HDR NICs", "4 NICs of 200 Gb/s".
+std::optional<NicWords> count_of_nics(const std::string& text) {
+    const std::string form = std::string(kNumber) +
+                             "(\\d+) (?:[A-Za-z][\\w-]* )*(?:NICs?|HCAs?|adapters?|ports?|rails?|interfaces?|"
+                             "ConnectX-?\\d|CX-?\\d|Cassini|HDR|NDR|EDR|XDR)(.*)";
+    const auto found = match(text, form);
+    if (!found) {
+        return std::nullopt;
+    }
+    const auto behind = match((*found)[2].str(), std::string(kNumber) + kRate);
+    return NicWords{.count = count_in((*found)[1]), .gbit_s = behind ? rate(*behind, 1) : rate_of_kind(text)};
 }
 
 }  // namespace
 
 NicWords nics_in(std::string_view text, int gpus) {
-    const std::string small = lower_case(text);
-    const std::vector<Number> numbers = numbers_in(text);
-    const auto is_rate = [](const Number& n) { return unit_at(n.rest) > 0; };
-    const auto is_count = [&](const Number& n) {
-        return !is_rate(n) && !n.rest.empty() && n.value >= 1 && n.value == static_cast<int>(n.value);
-    };
-    const auto has_x = [&](const Number& n) {
-        return is_count(n) && (n.rest.starts_with("x") || n.rest.starts_with("X") || n.rest.starts_with("\u00d7"));
-    };
-    NicWords words;
-    const bool is_of_each = contains_any(small, {"per gpu", "per gcd", "per tile", "a gpu", "per-gpu", "/gpu"});
-    auto count = std::ranges::find_if(numbers, has_x);
-    count = count == numbers.end() && !numbers.empty() && is_count(numbers.front()) ? numbers.begin() : count;
-    if (count != numbers.end()) {
-        words.count = static_cast<int>(count->value);
-    } else if (is_of_each) {
-        words.count = gpus;
+    const std::string words = plain(text);
+    std::optional<NicWords> found = count_times_rate(words);
+    found = found ? found : one_a_gpu(words, gpus);
+    found = found ? found : total(words);
+    found = found ? found : count_of_nics(words);
+    if (!found) {
+        return {};
     }
-    // Of "1600 Gb/s node-node (8x200Gb/s)" the rate behind the count.
-    const auto rate = std::find_if(count == numbers.end() ? numbers.begin() : count, numbers.end(), is_rate);
-    double stated = rate == numbers.end() ? 0 : rate->value * unit_at(rate->rest);
-    constexpr double kLeastRate = 25;
-    if (stated == 0 && count != numbers.end() && has_x(*count) && std::next(count) != numbers.end() &&
-        std::next(count)->value >= kLeastRate) {
-        stated = std::next(count)->value;  // "4x200"
+    constexpr int kMostOfEach = 2;
+    if (found->count > 0 && found->count <= kMostOfEach && match(words, kOfEach)) {
+        found->count *= gpus;  // "2x200 Gb/s per GPU"
     }
-    if (words.count > 0) {
-        words.gbit_s = stated > 0 ? stated : rate_of_kind(small);
-    } else if (contains_any(small, {"node", "total", "aggregate", "server", "tb/s", "tbps"})) {
-        words.total_gbit_s = stated;
-    }
-    return words;
+    const bool is_of_both = match(words, "[Bb]i-?dir|both (?:directions|ways)|duplex").has_value();
+    const bool is_odd = (found->gbit_s > 0 && !is_rate_of_nics(found->gbit_s)) ||
+                        (found->total_gbit_s == 0 && found->count == 0) ||
+                        (found->total_gbit_s > 0 && !is_rate_of_nics(found->total_gbit_s) &&
+                         static_cast<long>(found->total_gbit_s) % 100 != 0);
+    return is_of_both || is_odd ? NicWords{.is_unclear = true} : *found;
 }
 
 }  // namespace auspex::evaluate

@@ -131,8 +131,22 @@ TEST(FrameworkReleases, deepspeeds_engine_is_told_by_its_buckets) {
     EXPECT_EQ(taken(run), "megatron-lm megatron-2021");
     EXPECT_EQ(taken(run_of("Megatron-DeepSpeed", "A100 80GB", "", "without gradient buckets")),
               "megatron-lm megatron-2021");
-    EXPECT_EQ(taken(run_of("Megatron-LM v2", "A100 80GB")), "megatron-lm");
+    EXPECT_EQ(taken(run_of("Megatron-LM v2", "A100 80GB")), "megatron-lm megatron-2021");
     EXPECT_EQ(taken(run_of("Megatron-DeepSpeed", "Max 1550")), "megatron-deepspeed");
+}
+
+/// Weight gradients are added inside their products from v3 on.
+TEST(FrameworkReleases, megatron_on_a100s_is_of_its_year) {
+    const auto of = [](const char* framework, const char* source = "") {
+        return taken(run_of(framework, "A100-SXM-80GB", source));
+    };
+    EXPECT_EQ(of("Megatron-LM"), "megatron-lm megatron-2021");
+    EXPECT_EQ(of("Megatron-LM v2.5"), "megatron-lm megatron-2021");
+    EXPECT_EQ(of("Megatron-LM v3.0"), "megatron-lm megatron-2022");
+    EXPECT_EQ(of("Megatron-LM", "Narayanan et al. 2021, Table 1"), "megatron-lm megatron-2021");
+    EXPECT_EQ(of("Megatron-LM", "Korthikanti et al. 2022, Table 5"), "megatron-lm megatron-2022");
+    EXPECT_EQ(of("Megatron-LM", "README, May 2023"), "megatron-core mcore-2024");
+    EXPECT_EQ(of("Megatron-LM core_r0.8", "README, May 2022"), "megatron-core mcore-2024");
 }
 
 /// torch 2.10 until April 2026, in its own words, by the date of the page, or by its jobs.
@@ -158,8 +172,8 @@ TEST(FrameworkReleases, some_releases_are_others_on_some_gpus) {
     EXPECT_EQ(taken(run_of("Megatron-LM", kMi300, "rocm/megatron-lm:v25.5_py310")), "megatron-core graphs-2026");
     EXPECT_EQ(framework_of(shipped(), run_of("Megatron-LM", kMi300))->set.back(),
               "stack.transport.entries.2024.scale_up_efficiency=0.94");
-    EXPECT_EQ(taken(run_of("Megatron-LM v2.5", kAmpere)), "megatron-lm");
-    EXPECT_EQ(taken(run_of("Megatron-LM (2022)", kAmpere)), "megatron-lm");
+    EXPECT_EQ(taken(run_of("Megatron-LM v2.5", kAmpere)), "megatron-lm megatron-2021");
+    EXPECT_EQ(taken(run_of("Megatron-LM (2022)", kAmpere)), "megatron-lm megatron-2022");
     EXPECT_EQ(taken(run_of("Megatron-LM core_r0.6", kAmpere)), "megatron-core mcore-2024");
     EXPECT_EQ(taken(run_of("Megatron-LM, FlashAttention", kAmpere)), "megatron-core mcore-2024");
     EXPECT_EQ(taken(run_of("MegaScale", kAmpere)), "megatron-core mcore-2024");

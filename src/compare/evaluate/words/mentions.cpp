@@ -69,7 +69,7 @@ void take_those_behind(std::string_view text, std::vector<VersionInText>& versio
 }
 
 /// A word in front of it, in the same clause, has the version: "MLPerf v4.1", "Transformer Engine release 1.9"; not
-/// "NVIDIA", nor words that stand between a name and its version.
+/// "NVIDIA", "et al.", nor words that stand between a name and its version.
 bool has_owner(std::string_view text, std::size_t begin) {
     const std::size_t sign = text.substr(0, begin).find_last_of(",;()[]/+:");
     const std::size_t clause = sign == std::string_view::npos ? 0 : sign + 1;
@@ -77,7 +77,7 @@ bool has_owner(std::string_view text, std::size_t begin) {
     while (!words.empty() && is_nothing(words.back())) {
         words.pop_back();
     }
-    return !words.empty() && !is_one_of(words.back(), {"nvidia", "amd", "rocm", "with", "and", "on", "for"});
+    return !words.empty() && !is_one_of(words.back(), {"nvidia", "amd", "rocm", "with", "and", "on", "for", "al"});
 }
 
 void take_one_in_front(std::string_view text, std::vector<VersionInText>& versions, std::size_t begin,

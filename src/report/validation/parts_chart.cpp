@@ -11,7 +11,7 @@ namespace {
 
 /// What has room in front of bars.
 std::string short_name(const std::string& id) {
-    constexpr std::size_t kLongest = 36;
+    constexpr std::size_t kLongest = 29;
     std::string name = id;
     if (name.size() > kLongest) {
         name.replace(kLongest, std::string::npos, "…");

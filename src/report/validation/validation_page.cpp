@@ -77,6 +77,7 @@ std::string worst_table(const ValidationReport& report) {
     constexpr std::size_t kTexts = 4;
     TableRows cells = cells_of(worst_rows(report.runs), 1);
     for (std::vector<Cell>& row : cells) {
+        row.front().css = "path";  // a long id breaks, so that reasons have room
         for (std::size_t i = kTexts; i < row.size(); ++i) {
             row[i] = Cell{row[i].text, "source"};
         }

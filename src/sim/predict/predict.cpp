@@ -236,7 +236,7 @@ void add_notes(Prediction& p, const models::Inputs& inputs, const SimulatedStep&
             p.notes.push_back(std::move(note));
         }
     } else if (stack.measured_on == "none") {
-        p.notes.push_back("nothing of stack " + stack.name + " is measured: its constants are assumed");
+        p.notes.push_back("nothing of stack " + stack.name + " is measured: its constants are assumed, derived, or fitted to published runs");
     } else if (stack.measured_on != inputs.machine.name) {
         p.notes.push_back("the constants of stack " + stack.name + " come from " + stack.measured_on +
                           " and are used on " + inputs.machine.name + " unchanged");

@@ -2,7 +2,6 @@
 #include "workflows/validate/run_predictor.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 #include <limits>
 #include <optional>
@@ -13,7 +12,7 @@
 #include "base/input_text.hpp"
 #include "base/json.hpp"
 #include "compare/evaluate/names/node_names.hpp"
-#include "compare/evaluate/published/measured_step.hpp"
+#include "compare/evaluate/runs/measured_step.hpp"
 #include "compare/evaluate/runs/run_choices.hpp"
 #include "compare/evaluate/runs/run_inputs.hpp"
 #include "compare/evaluate/runs/run_recompute.hpp"
@@ -81,23 +80,7 @@ namespace {
 
 /// The case names a system that is neither in the entry nor the name of its machine file.
 bool is_other_system(const evaluate::PublishedRun& run, const evaluate::RunNames::Hardware& hardware) {
-    const auto small = [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); };
-    return !run.system.empty() && hardware.system.empty() &&
-           !std::ranges::equal(run.system, hardware.machine, {}, small, small);
-}
-
-/// The system that the case names has other GPUs.
-void refuse_other_gpus(const evaluate::RunNames& names, const evaluate::PublishedRun& run,
-                       const evaluate::RunNames::Hardware& hardware) {
-    const auto is_same = [&](const std::string& name) {
-        return !name.empty() && lower_case(name) == lower_case(run.system);
-    };
-    for (const evaluate::RunNames::Hardware& one : names.hardware) {
-        if (one.machine != hardware.machine && (is_same(one.system) || is_same(one.machine))) {
-            throw InputError(run.id, "found GPU " + json_quote(run.gpu) + " on machine " + json_quote(run.system) +
-                                         "; expected " + json_quote(one.gpu.front()) + ", or another machine");
-        }
-    }
+    return !run.system.empty() && hardware.system.empty() && lower_case(run.system) != lower_case(hardware.machine);
 }
 
 /// More FLOP than the GPUs can make in the time that the case has.
@@ -123,10 +106,9 @@ void RunPredictor::predict_run(evaluate::ValidatedRun& one) const {
     if (!framework) {
         refuse_framework(names_, run);
     }
-    refuse_other_gpus(names_, run, *hardware);
     one.machine = hardware->machine;
     one.stack = framework->stack;
-    const std::optional<evaluate::MeasuredStep> measured = measured_step(run);
+    const std::optional<evaluate::MeasuredStep> measured = measured_step(run, *framework);
     if (!measured) {
         throw InputError(run.id, why_no_step(run));
     }
@@ -149,7 +131,7 @@ void RunPredictor::predict_run(evaluate::ValidatedRun& one) const {
     one.losses = prediction.losses;
     refuse_beyond_peak(one, prediction.mfu);
     if (one.measured.from == evaluate::kByFlop) {
-        one.notes.push_back(words_of_flop(run));
+        one.notes.push_back(words_of_flop(run, *framework));
     }
     for (const std::string& note : {hardware->note, hardware->note_unstated}) {
         if (!note.empty()) {

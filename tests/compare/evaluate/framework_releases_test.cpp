@@ -7,18 +7,13 @@
 
 #include "base/json.hpp"
 #include "compare/evaluate/names/run_names.hpp"
+#include "compare/evaluate/published_cases.hpp"
 
 namespace auspex::evaluate {
 namespace {
 
 constexpr const char *kHopper = "NVIDIA H100-SXM5 80GB", *kAmpere = "A100-SXM4-40GB", *kBlackwell = "B200-180GB",
                      *kMi300 = "AMD MI300X", *kMax = "Intel Data Center GPU Max 1550 tile";
-
-const RunNames& shipped() {
-    static const RunNames names =
-        load_run_names(JsonDocument::load(std::string(AUSPEX_SOURCE_DIR) + "/machines/published/runs.json"));
-    return names;
-}
 
 PublishedRun run_of(const std::string& framework, const std::string& gpu, const std::string& source = "",
                     const std::string& notes = "") {

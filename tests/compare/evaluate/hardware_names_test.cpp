@@ -8,15 +8,10 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "compare/evaluate/names/run_names.hpp"
+#include "compare/evaluate/published_cases.hpp"
 
 namespace auspex::evaluate {
 namespace {
-
-const RunNames& shipped() {
-    static const RunNames names =
-        load_run_names(JsonDocument::load(std::string(AUSPEX_SOURCE_DIR) + "/machines/published/runs.json"));
-    return names;
-}
 
 PublishedRun run_on(const std::string& gpu, const std::string& system = "") {
     PublishedRun run;
@@ -90,6 +85,17 @@ TEST(HardwareNames, parts_that_are_nearly_another_are_that_with_changes_and_a_no
     EXPECT_EQ(hardware_of(shipped(), run_on("AMD Instinct MI250X GCD"))->note, "");
     EXPECT_NE(hardware_of(shipped(), run_on("A100"))->note_unstated, "");
     EXPECT_EQ(hardware_of(shipped(), run_on("A100 80GB"))->note_unstated, "");
+}
+
+/// Of a system that has other GPUs; one that nobody here knows is taken by the GPU.
+TEST(HardwareNames, a_system_has_its_own_gpus) {
+    EXPECT_FALSE(hardware_of(shipped(), run_on("A100 80GB", "Frontier")));
+    EXPECT_EQ(hardware_of(shipped(), run_on("A100 80GB", "El Capitan"))->machine, "dgx-a100");
+    try {
+        refuse_hardware(shipped(), run_on("A100 80GB", "Frontier"));
+    } catch (const InputError& error) {
+        EXPECT_NE(std::string(error.what()).find("on machine \"Frontier\"; expected \"MI250X\""), std::string::npos);
+    }
 }
 
 TEST(HardwareNames, parts_that_are_not_known_are_refused_with_the_reason) {

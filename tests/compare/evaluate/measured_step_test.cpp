@@ -1,5 +1,5 @@
 /// @file A step's time by what a source prints, and FLOP by its convention.
-#include "compare/evaluate/published/measured_step.hpp"
+#include "compare/evaluate/runs/measured_step.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,51 +10,28 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "compare/evaluate/published_cases.hpp"
 #include "compare/evaluate/words/flop_convention.hpp"
 
 namespace auspex::evaluate {
 namespace {
-
-constexpr const char* kGpt = R"({"id": "gpt3", "source": "made up", "hardware": {"gpu": "G", "gpus_per_node": 8},
-  "gpus": 1024, "precision": "fp16", "framework": "F",
-  "model": {"layers": 96, "hidden": 12288, "heads": 96, "ffn": 49152, "vocab": 51200, "seq": 2048},
-  "plan": {"tp": 8, "pp": 16, "vpp": 3, "micro_batch": 1, "global_batch": 1536, "seq_parallel": true,
-           "zero": "none", "recompute": "full"},
-  "measured": {}})";
-
-JsonDocument cases(const std::string& one) { return JsonDocument::parse("[" + one + "]", "cases.json"); }
-/// The case with other values: pairs of a dotted path and JSON.
-PublishedRun run_with(const std::string& text, const std::vector<std::pair<std::string, std::string>>& values) {
-    JsonDocument document = JsonDocument::parse(text, "case.json");
-    for (const auto& [path, value] : values) {
-        document.set(path, value);
-    }
-    return load_published_runs(cases(document.dump())).front();
-}
 
 /// 72 B s L h^2 (1 + s / (6 h) + V / (12 L h)) without, 96 B s L h^2 (1 + s / (6 h) + V / (16 L h)) with recomputation.
 TEST(MeasuredStep, flop_follow_the_conventions_of_their_sources) {
     const double base = 1536.0 * 2048 * 96 * 12288 * 12288;
     const double whole = 72 * base * (1 + 2048.0 / (6 * 12288) + 51200.0 / (12.0 * 96 * 12288));
     const PublishedRun plain = run_with(kGpt, {{"how_flops_counted", "model FLOPs per Megatron formula, peak 989"}});
-    EXPECT_NEAR(*flop_of_step(plain) / whole, 1, 1e-12);
+    EXPECT_NEAR(*flop_of_step(plain, framework()) / whole, 1, 1e-12);
     const double again = 96 * base * (1 + 2048.0 / (6 * 12288) + 51200.0 / (16.0 * 96 * 12288));
     const PublishedRun redone = run_with(kGpt, {{"how_flops_counted", "F=96*B*s*l*h^2*(1+s/(6h)+V/(16lh))"}});
-    EXPECT_NEAR(*flop_of_step(redone) / again, 1, 1e-12);
+    EXPECT_NEAR(*flop_of_step(redone, framework()) / again, 1, 1e-12);
     // Grouped queries and SwiGLU: (1 + kv / heads + 1.5 ffn / h + s / h + V / (2 L h)) in place of 6 and the rest.
     const PublishedRun llama = run_with(
         kGpt, {{"how_flops_counted", "Megatron formula"}, {"model.kv_heads", "8"}, {"model.activation", "swiglu"}});
     const double parts = 1 + 8.0 / 96 + 1.5 * 4 + 2048.0 / 12288 + 51200.0 / (2.0 * 96 * 12288);
-    EXPECT_NEAR(*flop_of_step(llama) / (12 * base * parts), 1, 1e-12);
-    EXPECT_FALSE(flop_of_step(run_with(kGpt, {{"how_flops_counted", "as we like"}})));
+    EXPECT_NEAR(*flop_of_step(llama, framework()) / (12 * base * parts), 1, 1e-12);
+    EXPECT_FALSE(flop_of_step(run_with(kGpt, {{"how_flops_counted", "as we like"}}), framework()));
 }
-
-constexpr const char* kMixture = R"j({"id": "x", "source": "made up", "hardware": {"gpu": "G", "gpus_per_node": 8},
-  "gpus": 256, "precision": "fp16", "framework": "F",
-  "model": {"layers": 28, "hidden": 2048, "heads": 16, "ffn": 1408, "experts": 64, "topk": 6, "moe_ffn": 1408,
-            "vocab": 50304, "seq": 2048},
-  "plan": {"tp": 2, "ep": 8, "micro_batch": 1, "global_batch": 8192, "zero": "1", "recompute": "none"},
-  "measured": {"tflops_per_gpu": 40}, "how_flops_counted": "DeepSpeed-MoE style TFLOPs (active-parameter FLOPs)"})j";
 
 /// 6 B s (L (4 h^2 + m K f h) + V h) with m = 2 matrices an expert, or 3; 6 B s L 2 s h more where attention counts.
 TEST(MeasuredStep, flop_of_mixtures_are_those_of_the_experts_that_a_token_meets) {
@@ -62,31 +39,32 @@ TEST(MeasuredStep, flop_of_mixtures_are_those_of_the_experts_that_a_token_meets)
     const auto expected = [&](double matrices) {
         return 6 * tokens * (28 * (4 * h * h + matrices * 6 * 1408 * h) + 50304 * h);
     };
-    EXPECT_NEAR(*flop_of_step(run_with(kMixture, {})) / expected(3), 1, 1e-12);
+    EXPECT_NEAR(*flop_of_step(run_with(kMixture, {}), framework()) / expected(3), 1, 1e-12);
     const PublishedRun whole = run_with(kMixture, {{"how_flops_counted", "active-parameter FLOPs, with attention"}});
-    EXPECT_NEAR(*flop_of_step(whole) / (expected(3) + 6 * tokens * 28 * 2 * s * h), 1, 1e-12);
+    EXPECT_NEAR(*flop_of_step(whole, framework()) / (expected(3) + 6 * tokens * 28 * 2 * s * h), 1, 1e-12);
     const PublishedRun plain = run_with(kMixture, {{"model.activation", "\"gelu\""}});
-    EXPECT_NEAR(*flop_of_step(plain) / expected(2), 1, 1e-12);
-    EXPECT_NEAR(measured_step(plain)->seconds, expected(2) / (256 * 40e12), 1e-9);
-    EXPECT_FALSE(flop_of_step(run_with(kMixture, {{"how_flops_counted", "TFLOPs"}})));
+    EXPECT_NEAR(*flop_of_step(plain, framework()) / expected(2), 1, 1e-12);
+    EXPECT_NEAR(measured_step(plain, framework())->seconds, expected(2) / (256 * 40e12), 1e-9);
+    EXPECT_FALSE(flop_of_step(run_with(kMixture, {{"how_flops_counted", "TFLOPs"}}), framework()));
 }
 
 TEST(MeasuredStep, what_the_source_prints_comes_before_what_is_derived) {
     const auto from = [](const std::string& measured) {
-        return measured_step(run_with(kGpt, {{"measured", measured}, {"derived", R"({"step_time_s": 9})"}}));
+        return measured_step(run_with(kGpt, {{"measured", measured}, {"derived", R"({"step_time_s": 9})"}}),
+                             framework());
     };
     EXPECT_EQ(from(R"({"step_time_s": 5, "samples_per_s": 1})")->seconds, 5);
     EXPECT_EQ(from(R"({"samples_per_s": 512, "tokens_per_s_per_gpu": 1})")->seconds, 3);
     EXPECT_EQ(from(R"({"tokens_per_s_per_gpu": 768})")->seconds, 1536.0 * 2048 / (768 * 1024));
     EXPECT_EQ(from("{}")->from, "derived step");
-    EXPECT_FALSE(measured_step(run_with(kGpt, {})));
+    EXPECT_FALSE(measured_step(run_with(kGpt, {}), framework()));
     const PublishedRun flop = run_with(
         kGpt, {{"measured", R"({"tflops_per_gpu": 140})"}, {"how_flops_counted", "F=96*B*s*l*h^2*(1+s/(6h))"}});
-    EXPECT_NEAR(measured_step(flop)->seconds, *flop_of_step(flop) / (140e12 * 1024), 1e-9);
+    EXPECT_NEAR(measured_step(flop, framework())->seconds, *flop_of_step(flop, framework()) / (140e12 * 1024), 1e-9);
 }
 
 /// Passes of layers and head, and share of the scores, in percent.
-std::string convention(const std::string& how, const std::string& kind = "", Recomputed recomputed = Recomputed::kAll) {
+std::string convention(const std::string& how, const std::string& kind = "", Recomputed recomputed = {.layers = 1}) {
     const std::optional<FlopConvention> c = flop_convention_of(how, kind, recomputed);
     const auto number = [](double v) { return std::to_string(static_cast<int>(std::lround(100 * v))); };
     return c ? number(c->passes) + " " + number(c->head_passes) + " " + number(c->scores) : "unknown";
@@ -160,8 +138,8 @@ TEST(FlopConvention, hardware_flop_are_of_what_the_run_makes_again) {
           "Megatron formula incl. recompute", "Megatron-LM formula including recomputation"}) {
         EXPECT_EQ(convention(again), "400 400 100") << again;
     }
-    EXPECT_EQ(convention("hardware FLOPs", "", Recomputed::kNone), "300 300 100");
-    EXPECT_EQ(convention("HFU", "", Recomputed::kScores), "300 300 133");
+    EXPECT_EQ(convention("hardware FLOPs", "", {}), "300 300 100");
+    EXPECT_EQ(convention("HFU", "", {.scores = true}), "300 300 133");
     const std::string both = "MFU: (6N + 12*L*d*seq) per token, excl. recompute; HFU multiplies by 4/3";
     EXPECT_EQ(convention(both, "model"), "300 300 100");
     EXPECT_EQ(convention(both, "hardware (with recompute)"), "400 400 100");
@@ -170,7 +148,7 @@ TEST(FlopConvention, hardware_flop_are_of_what_the_run_makes_again) {
         const PublishedRun run = run_with(
             kGpt,
             {{"how_flops_counted", "HFU"}, {"plan.recompute", recompute.empty() ? "null" : json_quote(recompute)}});
-        return *flop_of_step(run);
+        return *flop_of_step(run, framework());
     };
     const double once = of("none"), scores = 96.0 * 12288 * 2 * 2048 * 2 * 3 * 1536 * 2048;
     EXPECT_NEAR(of("full") / once, 4.0 / 3, 1e-12);
@@ -178,6 +156,8 @@ TEST(FlopConvention, hardware_flop_are_of_what_the_run_makes_again) {
     EXPECT_EQ(of("layernorm"), once);
     EXPECT_EQ(of("not stated"), once);
     EXPECT_NEAR((of("selective") - once) / scores, 1.0 / 3, 1e-9);
+    EXPECT_NEAR(of("activation checkpointing") / once, 4.0 / 3, 1e-12);
+    EXPECT_NEAR(of("block 1") / once, 1 + 1.0 / (3 * 2), 1e-12);  // of two layers of a stage
 }
 
 TEST(FlopConvention, a_peak_is_one_number_of_tflop) {
@@ -195,8 +175,9 @@ TEST(FlopConvention, a_peak_is_one_number_of_tflop) {
 TEST(MeasuredStep, a_share_of_a_stated_peak_is_a_rate) {
     const PublishedRun run =
         run_with(kGpt, {{"measured", R"({"mfu": 0.5})"}, {"how_flops_counted", "MFU, A100 peak ~312 TFLOP/s"}});
-    EXPECT_NEAR(measured_step(run)->seconds, *flop_of_step(run) / (156e12 * 1024), 1e-9);
-    EXPECT_FALSE(measured_step(run_with(kGpt, {{"measured", R"({"mfu": 0.5})"}, {"how_flops_counted", "MFU"}})));
+    EXPECT_NEAR(measured_step(run, framework())->seconds, *flop_of_step(run, framework()) / (156e12 * 1024), 1e-9);
+    EXPECT_FALSE(
+        measured_step(run_with(kGpt, {{"measured", R"({"mfu": 0.5})"}, {"how_flops_counted", "MFU"}}), framework()));
 }
 
 TEST(MeasuredStep, what_is_missing_is_named) {
@@ -224,8 +205,9 @@ TEST(MeasuredStep, flop_and_times_of_published_runs_agree) {
     for (const char* const file : {"a100", "aurora", "h100", "lumi"}) {
         const std::string path = std::string(AUSPEX_SOURCE_DIR) + "/tests/published/runs/" + file + ".json";
         for (const PublishedRun& run : load_published_runs(JsonDocument::load(path))) {
-            const std::optional<double> flop = flop_of_step(run);
-            const std::optional<MeasuredStep> step = measured_step(run);
+            const RunNames::Framework own = framework_of(shipped(), run).value();
+            const std::optional<double> flop = flop_of_step(run, own);
+            const std::optional<MeasuredStep> step = measured_step(run, own);
             if (run.measured.tflops_per_gpu == 0 || !flop || step->from == kByFlop) {
                 continue;
             }

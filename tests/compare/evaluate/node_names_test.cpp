@@ -8,16 +8,11 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "compare/evaluate/published_cases.hpp"
 #include "models/machine.hpp"
 
 namespace auspex::evaluate {
 namespace {
-
-const RunNames& shipped() {
-    static const RunNames names =
-        load_run_names(JsonDocument::load(std::string(AUSPEX_SOURCE_DIR) + "/machines/published/runs.json"));
-    return names;
-}
 
 PublishedRun run_on(const std::string& gpu, int gpus_per_node, const std::string& nics, int domain = 0) {
     PublishedRun run;

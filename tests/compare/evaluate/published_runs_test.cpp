@@ -11,6 +11,7 @@
 #include "base/json.hpp"
 #include "compare/evaluate/names/node_names.hpp"
 #include "compare/evaluate/names/run_names.hpp"
+#include "compare/evaluate/published_cases.hpp"
 #include "compare/evaluate/runs/run_choices.hpp"
 #include "compare/evaluate/runs/run_inputs.hpp"
 #include "compare/evaluate/runs/run_judgement.hpp"
@@ -21,28 +22,6 @@
 namespace auspex::evaluate {
 namespace {
 
-constexpr const char* kGpt = R"({"id": "gpt3", "source": "made up", "hardware": {"gpu": "G", "gpus_per_node": 8},
-  "gpus": 1024, "precision": "fp16", "framework": "F",
-  "model": {"layers": 96, "hidden": 12288, "heads": 96, "ffn": 49152, "vocab": 51200, "seq": 2048},
-  "plan": {"tp": 8, "pp": 16, "vpp": 3, "micro_batch": 1, "global_batch": 1536, "seq_parallel": true,
-           "zero": "none", "recompute": "full"},
-  "measured": {}})";
-
-JsonDocument cases(const std::string& one) { return JsonDocument::parse("[" + one + "]", "cases.json"); }
-/// The case with other values: pairs of a dotted path and JSON.
-PublishedRun run_with(const std::string& text, const std::vector<std::pair<std::string, std::string>>& values) {
-    JsonDocument document = JsonDocument::parse(text, "case.json");
-    for (const auto& [path, value] : values) {
-        document.set(path, value);
-    }
-    return load_published_runs(cases(document.dump())).front();
-}
-RunNames::Framework framework() {
-    RunNames::Framework f;
-    f.gradient_dtype = "fp32", f.expert_kernels = "grouped", f.dispatch = "alltoall";
-    f.overlap = {"dp", "tp", "pp"}, f.recompute_unstated = "none";
-    return f;
-}
 models::Workload workload_of(const PublishedRun& run) {
     return models::load_workload(JsonDocument::parse(run_inputs(run, framework()).workload, "workload"));
 }
@@ -57,13 +36,6 @@ std::string fault_of(const PublishedRun& run) {
     }
     return "";
 }
-
-constexpr const char* kMixture = R"j({"id": "x", "source": "made up", "hardware": {"gpu": "G", "gpus_per_node": 8},
-  "gpus": 256, "precision": "fp16", "framework": "F",
-  "model": {"layers": 28, "hidden": 2048, "heads": 16, "ffn": 1408, "experts": 64, "topk": 6, "moe_ffn": 1408,
-            "vocab": 50304, "seq": 2048},
-  "plan": {"tp": 2, "ep": 8, "micro_batch": 1, "global_batch": 8192, "zero": "1", "recompute": "none"},
-  "measured": {"tflops_per_gpu": 40}, "how_flops_counted": "DeepSpeed-MoE style TFLOPs (active-parameter FLOPs)"})j";
 
 /// 28 layers of 64 experts of 2,048 x 1,408 have 10.3 B in two matrices each, 15.5 B in three.
 TEST(PublishedRuns, parameters_tell_how_many_matrices_an_expert_has) {

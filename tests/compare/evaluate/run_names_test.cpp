@@ -14,17 +14,13 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "compare/evaluate/published_cases.hpp"
 #include "models/stack.hpp"
 
 namespace auspex::evaluate {
 namespace {
 
 const std::string kRoot = AUSPEX_SOURCE_DIR;
-
-const RunNames& shipped() {
-    static const RunNames names = load_run_names(JsonDocument::load(kRoot + "/machines/published/runs.json"));
-    return names;
-}
 
 PublishedRun run_of(const std::string& framework, const std::string& gpu, const std::string& source = "") {
     PublishedRun run;

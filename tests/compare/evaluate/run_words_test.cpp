@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "compare/evaluate/names/run_names.hpp"
+#include "compare/evaluate/published_cases.hpp"
 #include "compare/evaluate/runs/run_inputs.hpp"
 #include "compare/evaluate/runs/run_recompute.hpp"
 #include "compare/evaluate/runs/run_schedule.hpp"
@@ -27,41 +28,33 @@ constexpr const char* kDense = R"({"id": "dense", "source": "made up", "hardware
   "gpus": 64, "precision": "bf16", "framework": "F",
   "model": {"layers": 32, "hidden": 4096, "heads": 32, "ffn": 14336, "vocab": 32000, "seq": 4096},
   "plan": {"micro_batch": 1, "global_batch": 256, "zero": "none", "recompute": "none"}, "measured": {}})";
-constexpr const char* kMixture = R"({"id": "mixture", "source": "made up",
+constexpr const char* kLatentMixture = R"({"id": "mixture", "source": "made up",
   "hardware": {"gpu": "G", "gpus_per_node": 8}, "gpus": 64, "precision": "bf16", "framework": "F",
   "model": {"layers": 28, "hidden": 2048, "heads": 16, "attention": "MLA", "q_lora_rank": 1536, "kv_lora_rank": 512,
             "qk_nope_dim": 128, "qk_rope_dim": 64, "v_head_dim": 128, "ffn": 10944, "experts": 64, "topk": 6,
             "moe_ffn": 1408, "shared_experts": 2, "dense_layers": 1, "vocab": 102400, "seq": 4096},
   "plan": {"ep": 8, "micro_batch": 1, "global_batch": 256, "zero": "1", "recompute": "none"}, "measured": {}})";
 
-PublishedRun run_with(const char* text, const Values& values) {
-    JsonDocument document = JsonDocument::parse(text, "case.json");
-    for (const auto& [path, value] : values) {
-        document.set(path, value);
-    }
-    return load_published_runs(JsonDocument::parse("[" + document.dump() + "]", "cases.json")).front();
-}
-
-RunNames::Framework framework() {
+RunNames::Framework plain_framework() {
     RunNames::Framework f;
     f.gradient_dtype = "bf16", f.expert_kernels = "grouped", f.dispatch = "alltoall";
     f.recompute_unstated = "none", f.selective = {"core_attention"};
     return f;
 }
 
-models::Plan plan_of(const PublishedRun& run, const RunNames::Framework& f = framework()) {
+models::Plan plan_of(const PublishedRun& run, const RunNames::Framework& f = plain_framework()) {
     return models::load_plan(JsonDocument::parse(run_inputs(run, f).plan, "plan"));
 }
 models::Workload workload_of(const PublishedRun& run) {
-    return models::load_workload(JsonDocument::parse(run_inputs(run, framework()).workload, "workload"));
+    return models::load_workload(JsonDocument::parse(run_inputs(run, plain_framework()).workload, "workload"));
 }
 bool has_note(const PublishedRun& run, const std::string& part) {
-    const Words notes = run_inputs(run, framework()).notes;
+    const Words notes = run_inputs(run, plain_framework()).notes;
     return std::ranges::any_of(notes, [&](const std::string& note) { return note.find(part) != std::string::npos; });
 }
 std::string fault_of(const PublishedRun& run) {
     try {
-        static_cast<void>(run_inputs(run, framework()));
+        static_cast<void>(run_inputs(run, plain_framework()));
     } catch (const InputError& error) {
         return error.what();
     }
@@ -72,7 +65,7 @@ PublishedRun recomputing(const char* text, const std::string& json) {
     return run_with(text, {{"plan.recompute", json}});
 }
 Words recomputed(const char* text, const std::string& words) {
-    return recompute_of(recomputing(text, json_quote(words)), framework()).words;
+    return recompute_of(recomputing(text, json_quote(words)), plain_framework()).words;
 }
 
 TEST(RunWords, recomputation_of_whole_layers_and_of_none) {
@@ -121,21 +114,21 @@ TEST(RunWords, recomputation_of_parts_in_words_of_megatron) {
     }
     EXPECT_EQ(recomputed(kDense, "layernorm, mlp"), (Words{"norm", "expert"}));
     EXPECT_EQ(recomputed(kDense, "selective: mlp"), Words{"expert"});
-    EXPECT_EQ(recomputed(kMixture, "mla_up_proj + moe_act / layernorm; shared_experts"),
+    EXPECT_EQ(recomputed(kLatentMixture, "mla_up_proj + moe_act / layernorm; shared_experts"),
               (Words{"norm", "latent_up", "activation", "shared_experts"}));
-    EXPECT_EQ(recomputed(kMixture, "moe moe_act"), Words{"expert"});  // the second is a part of the first
-    const models::Plan listed = plan_of(recomputing(kMixture, R"(["moe_act", "core_attn"])"));
+    EXPECT_EQ(recomputed(kLatentMixture, "moe moe_act"), Words{"expert"});  // the second is a part of the first
+    const models::Plan listed = plan_of(recomputing(kLatentMixture, R"(["moe_act", "core_attn"])"));
     EXPECT_EQ(listed.recompute, (models::Recompute{.core_attention = true, .activation = true}));
     // What a model does not have is left out, and said.
     EXPECT_EQ(recomputed(kDense, "layernorm, moe_act, mla_up_proj"), Words{"norm"});
     EXPECT_TRUE(has_note(recomputing(kDense, R"("layernorm, moe_act")"), "moe_act is left out"));
-    EXPECT_EQ(recomputed(kMixture, "mlp, layernorm"), Words{"norm"});
-    EXPECT_TRUE(has_note(recomputing(kMixture, R"("mlp")"), "mlp is left out"));
+    EXPECT_EQ(recomputed(kLatentMixture, "mlp, layernorm"), Words{"norm"});
+    EXPECT_TRUE(has_note(recomputing(kLatentMixture, R"("mlp")"), "mlp is left out"));
     // The plan's "expert" of a dense model is its feed-forward, Megatron-LM's "mlp".
     EXPECT_EQ(recomputed(kDense, "expert"), Words{"expert"});
     EXPECT_TRUE(has_note(recomputing(kDense, R"("expert")"), "taken as that of its feed-forward"));
     EXPECT_FALSE(has_note(recomputing(kDense, R"("mlp")"), "feed-forward"));
-    EXPECT_FALSE(has_note(recomputing(kMixture, R"("expert")"), "feed-forward"));
+    EXPECT_FALSE(has_note(recomputing(kLatentMixture, R"("expert")"), "feed-forward"));
     EXPECT_NE(fault_of(recomputing(kDense, R"("layernorm, gizmo")")).find("gizmo"), std::string::npos);
 }
 
@@ -230,7 +223,7 @@ TEST(RunWords, sharding_over_a_node_wants_its_gpus) {
 
 /// Megatron-Core refuses to train mixtures with tp above 1 without it.
 TEST(RunWords, mixtures_with_tp_slice_sequences_where_the_framework_needs_it) {
-    RunNames::Framework core = framework();
+    RunNames::Framework core = plain_framework();
     core.experts_need_sequence_parallel = true;
     const auto notes = [&core](const PublishedRun& run) {
         std::string all;
@@ -239,9 +232,9 @@ TEST(RunWords, mixtures_with_tp_slice_sequences_where_the_framework_needs_it) {
         }
         return all;
     };
-    const PublishedRun open = run_with(kMixture, {{"plan.tp", "2"}}),
-                       denied = run_with(kMixture, {{"plan.tp", "2"}, {"plan.seq_parallel", "false"}}),
-                       stated = run_with(kMixture, {{"plan.tp", "2"}, {"plan.seq_parallel", "true"}});
+    const PublishedRun open = run_with(kLatentMixture, {{"plan.tp", "2"}}),
+                       denied = run_with(kLatentMixture, {{"plan.tp", "2"}, {"plan.seq_parallel", "false"}}),
+                       stated = run_with(kLatentMixture, {{"plan.tp", "2"}, {"plan.seq_parallel", "true"}});
     for (const PublishedRun& run : {open, denied, stated}) {
         EXPECT_TRUE(plan_of(run, core).sequence_parallel);
     }
@@ -249,12 +242,12 @@ TEST(RunWords, mixtures_with_tp_slice_sequences_where_the_framework_needs_it) {
     EXPECT_NE(notes(denied).find("though the case denies it"), std::string::npos);
     EXPECT_EQ(notes(stated).find("sequence parallelism"), std::string::npos);
     EXPECT_FALSE(plan_of(open).sequence_parallel);  // of a framework that does not need it
-    EXPECT_FALSE(plan_of(run_with(kMixture, {}), core).sequence_parallel);
+    EXPECT_FALSE(plan_of(run_with(kLatentMixture, {}), core).sequence_parallel);
     EXPECT_FALSE(plan_of(run_with(kDense, {{"plan.tp", "2"}}), core).sequence_parallel);
 }
 
 TEST(RunWords, sequences_are_sliced_as_the_framework_does_where_the_case_does_not_say) {
-    RunNames::Framework core = framework();
+    RunNames::Framework core = plain_framework();
     const PublishedRun open = run_with(kDense, {{"plan.tp", "2"}}),
                        denied = run_with(kDense, {{"plan.tp", "2"}, {"plan.seq_parallel", "false"}});
     const auto note = [&core](const PublishedRun& run) {
@@ -300,7 +293,7 @@ TEST(RunWords, precision_by_more_of_its_words) {
         EXPECT_TRUE(has_note(of(wide), "gemm_fp32")) << wide;
     }
     EXPECT_NE(fault_of(of("int4")).find("\"int4\""), std::string::npos);
-    RunNames::Framework blocks = framework();
+    RunNames::Framework blocks = plain_framework();
     blocks.fp8 = "blockwise";
     EXPECT_EQ(plan_of(of("FP8"), blocks).fp8, models::Fp8::kBlockwise);
     EXPECT_EQ(plan_of(of("FP8")).fp8, models::Fp8::kTensorwise);

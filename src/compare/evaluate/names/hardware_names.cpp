@@ -65,6 +65,29 @@ const RunNames::Unmapped* unmapped_gpu_of(const RunNames& names, const Published
     return found == names.unmapped.end() ? nullptr : &*found;
 }
 
+/// The system that the case names, where it has other GPUs than those of `hardware`; nullptr: it has these, or none
+/// here is called so.
+const RunNames::Hardware* system_with_other_gpus(const RunNames& names, const PublishedRun& run,
+                                                 const RunNames::Hardware& hardware) {
+    const auto is_named = [&](const std::string& name) {
+        return !name.empty() && lower_case(name) == lower_case(run.system);
+    };
+    const auto found = std::ranges::find_if(names.hardware, [&](const RunNames::Hardware& one) {
+        return one.machine != hardware.machine && (is_named(one.system) || is_named(one.machine));
+    });
+    return found == names.hardware.end() ? nullptr : &*found;
+}
+
+/// The first entry whose texts all fit; nullptr: none.
+const RunNames::Hardware* entry_of(const RunNames& names, const PublishedRun& run) {
+    const std::optional<double> memory = memory_in(run.gpu);
+    const auto found = std::ranges::find_if(names.hardware, [&](const RunNames::Hardware& one) {
+        return begins_with_any(without_count(run.gpu), one.gpu) && holds(one.memory, memory) &&
+               run.system.starts_with(one.system);
+    });
+    return found == names.hardware.end() || unmapped_gpu_of(names, run) != nullptr ? nullptr : &*found;
+}
+
 std::string in_gb(double size) { return json_number(size); }
 
 /// `79 to 81 GB, or "H100 96GB HBM2e"`: what there is of the case's GPU; empty: nothing, or no sizes are told apart.
@@ -88,22 +111,23 @@ std::string known_parts(const RunNames& names, const PublishedRun& run) {
 }  // namespace
 
 std::optional<RunNames::Hardware> hardware_of(const RunNames& names, const PublishedRun& run) {
-    const std::optional<double> memory = memory_in(run.gpu);
-    const auto found = std::ranges::find_if(names.hardware, [&](const RunNames::Hardware& one) {
-        return begins_with_any(without_count(run.gpu), one.gpu) && holds(one.memory, memory) &&
-               run.system.starts_with(one.system);
-    });
-    if (found == names.hardware.end() || unmapped_gpu_of(names, run) != nullptr) {
+    const RunNames::Hardware* const entry = entry_of(names, run);
+    if (entry == nullptr || system_with_other_gpus(names, run, *entry) != nullptr) {
         return std::nullopt;
     }
-    RunNames::Hardware hardware = *found;
-    if (memory) {
+    RunNames::Hardware hardware = *entry;
+    if (memory_in(run.gpu)) {
         hardware.note_unstated.clear();
     }
     return hardware;
 }
 
 void refuse_hardware(const RunNames& names, const PublishedRun& run) {
+    if (const RunNames::Hardware* const entry = entry_of(names, run)) {
+        throw InputError(
+            run.id, "found GPU " + json_quote(run.gpu) + " on machine " + json_quote(run.system) + "; expected " +
+                        json_quote(system_with_other_gpus(names, run, *entry)->gpu.front()) + ", or another machine");
+    }
     const std::string found = "found GPU " + json_quote(run.gpu) + ", which no machine here has";
     if (const RunNames::Unmapped* const known = unmapped_gpu_of(names, run)) {
         throw InputError(run.id, found + ": " + known->why);

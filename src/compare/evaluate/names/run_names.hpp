@@ -135,8 +135,8 @@ struct RunNames {
 
 [[nodiscard]] RunNames load_run_names(const JsonDocument& document);
 
-/// The hardware of a case with what its NICs change, and what was assumed of it. Nothing where no entry fits, and for
-/// GPUs of RunNames::unmapped.
+/// The hardware of a case, and what was assumed of it. Nothing where no entry fits, for GPUs of RunNames::unmapped, and
+/// where the case names a system here that has other GPUs.
 [[nodiscard]] std::optional<RunNames::Hardware> hardware_of(const RunNames& names, const PublishedRun& run);
 /// The framework that the case names, as it is in the version that the case says: of several the first, unless another
 /// runs on it. Its version stands beside its name, or beside that of what it runs on, in the case's framework, source

@@ -7,8 +7,8 @@
 
 #include "base/statistics/interval.hpp"
 #include "compare/evaluate/error_summary.hpp"
-#include "compare/evaluate/published/measured_step.hpp"
 #include "compare/evaluate/published/published_run.hpp"
+#include "compare/evaluate/runs/measured_step.hpp"
 #include "compare/evaluate/runs/run_traits.hpp"
 #include "models/published/published_spread.hpp"
 #include "schedule/losses.hpp"

@@ -17,11 +17,9 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-constexpr std::size_t kLongest = 1000;  // of texts that are read; std::regex recurses with their length
-
 /// In small letters; signs of multiplication are blanks, abbreviations have no dots.
 std::string plain(std::string_view text) {
-    std::string out = lower_case(text.substr(0, kLongest));
+    std::string out = lower_case(text.substr(0, kLongestText));
     const std::array<std::array<const char*, 2>, 6> replaced{{{"\\*|\u00b7|\u00d7| x ", " "},
                                                               {"\u00b2", "^2"},
                                                               {"excl\\.", "excl "},
@@ -86,6 +84,10 @@ std::optional<int> scores_coefficient(const std::string& text) {
         }
     }
     return std::nullopt;
+}
+
+bool is_of_active_parameters(const std::string& text) {
+    return has(text, "active-parameter") || has(text, "active parameter");
 }
 
 /// What lies between signs of punctuation.
@@ -165,7 +167,7 @@ std::optional<bool> counts_hardware(const std::string& text, const std::string& 
                              ((is_formula || parameters) && std::ranges::any_of(clauses, counts_what_is_made_again));
     const bool is_model =
         says(text, "model flop") || says(text, "model-flop") || says(text, "model tflop") || says(text, "mfu");
-    const bool is_plain = is_formula || parameters || has(text, "active-parameter") || has(text, "active parameter");
+    const bool is_plain = is_formula || parameters || is_of_active_parameters(text);
     if (!is_hardware && !is_model && !is_plain) {
         return std::nullopt;
     }
@@ -201,15 +203,17 @@ std::optional<FlopConvention> flop_convention_of(std::string_view how, std::stri
         return std::nullopt;
     }
     const double term_passes = parameters == kEight ? kAgain : kForwardAndBackward;
-    const bool is_again = *hardware && (parameters == kEight || recomputed == Recomputed::kAll);
     FlopConvention convention;
-    convention.passes = convention.head_passes = is_again ? kAgain : kForwardAndBackward;
-    const bool is_of_parameters = parameters || has(text, "active-parameter") || has(text, "active parameter");
+    if (*hardware) {
+        convention.passes += parameters == kEight ? 1 : recomputed.layers;
+        convention.head_passes = convention.passes;
+    }
+    const bool is_of_parameters = parameters || is_of_active_parameters(text);
     convention.scores = term ? std::min(1.0, *term / (4 * term_passes)) : scores_in_words(clauses, is_of_parameters);
     if (convention.scores == 1 && std::ranges::any_of(clauses, is_half)) {
         convention.scores = kHalf;
     }
-    if (*hardware && recomputed == Recomputed::kScores) {
+    if (*hardware && recomputed.scores) {
         convention.scores *= kAgain / kForwardAndBackward;
     }
     return convention;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <initializer_list>
 #include <optional>
 #include <regex>
 #include <string>
@@ -14,22 +15,21 @@
 namespace auspex::evaluate {
 namespace {
 
-constexpr std::size_t kLongest = 1000;  // of texts that are read; std::regex recurses with their length
 constexpr int kMostNics = 72;
 
 /// Without commas in numbers, signs of multiplication as x; in its own case, for GB/s are no Gb/s.
 std::string plain(std::string_view text) {
-    std::string out(text.substr(0, kLongest));
+    std::string out(text.substr(0, kLongestText));
     out = std::regex_replace(out, std::regex("(\\d),(\\d{3})(?!\\d)"), "$1$2");
     out = std::regex_replace(out, std::regex("\u00d7|\\*"), "x");
     return std::regex_replace(out, std::regex("[ \\t~]+"), " ");
 }
 
 /// A number that begins no part of a word, and its unit.
-constexpr const char* kNumber = "(?:^|[^\\w.-])";
-constexpr const char* kRate =
-    "(\\d+(?:\\.\\d+)?) "
-    "?-?(GB/s|GBps|GByte/s|GBytes/s|GiB/s|TB/s|[Gg]b/s|[Gg]bps|[Gg]bit/s|[Gg]bits?|[Tt]b/s|[Tt]bps|[Gg]b[Ee]|G)(?![\\w/"
+constexpr std::string_view kNumber = "(?:^|[^\\w.-])";
+constexpr std::string_view kRate =
+    "(\\d+(?:\\.\\d+)?) ?-?"
+    "(GB/s|GBps|GByte/s|GBytes/s|GiB/s|TB/s|[Gg]b/s|[Gg]bps|[Gg]bit/s|[Gg]bits?|[Tt]b/s|[Tt]bps|[Gg]b[Ee]|G)(?![\\w/"
     "])";
 
 /// Gb/s of one unit.
@@ -55,7 +55,12 @@ double rate_of_kind(const std::string& text) {
 }
 
 using Match = std::smatch;
-std::optional<Match> match(const std::string& text, const std::string& form) {
+/// Parts of a form, one behind another.
+std::optional<Match> match(const std::string& text, std::initializer_list<std::string_view> parts) {
+    std::string form;
+    for (const std::string_view part : parts) {
+        form += part;
+    }
     Match found;
     return std::regex_search(text, found, std::regex(form)) ? std::optional(found) : std::nullopt;
 }
@@ -76,50 +81,47 @@ bool is_rate_of_nics(double gbit_s) {
 
 /// "8x200Gb/s", "4 x HDR", "8x CX-7 400G", "8x200".
 std::optional<NicWords> count_times_rate(const std::string& text) {
-    const std::string count = std::string(kNumber) + "(\\d+) ?[xX] ?";
-    const std::string between = "(?:[A-Za-z][\\w-]* )*\\(?";
-    if (const auto found = match(text, count + between + kRate)) {
+    constexpr std::string_view kCount = "(\\d+) ?[xX] ?", kBetween = "(?:[A-Za-z][\\w-]* )*\\(?";
+    if (const auto found = match(text, {kNumber, kCount, kBetween, kRate})) {
         return NicWords{.count = count_in((*found)[1]), .gbit_s = rate(*found, 2)};
     }
-    if (const auto found = match(text, count + "(\\d+)(?![\\w.])")) {
+    if (const auto found = match(text, {kNumber, kCount, "(\\d+)(?![\\w.])"})) {
         return NicWords{.count = count_in((*found)[1]), .gbit_s = std::strtod((*found)[2].str().c_str(), nullptr)};
     }
-    if (const auto found = match(text, count + "([A-Za-z].*)")) {
+    if (const auto found = match(text, {kNumber, kCount, "([A-Za-z].*)"})) {
         return NicWords{.count = count_in((*found)[1]), .gbit_s = rate_of_kind((*found)[2])};
     }
     return std::nullopt;
 }
 
-constexpr const char* kOfEach = " ?(?:[A-Za-z]\\w* )*(?:per|a|/) ?(?:GPU|GCD|tile|device|accelerator)";
+constexpr std::string_view kOfEach = " ?(?:[A-Za-z]\\w* )*(?:per|a|/) ?(?:GPU|GCD|tile|device|accelerator)";
 
 std::optional<NicWords> one_a_gpu(const std::string& text, int gpus) {
-    const std::string of_each = kOfEach;
-    if (const auto found = match(text, std::string(kNumber) + kRate + of_each)) {
+    if (const auto found = match(text, {kNumber, kRate, kOfEach})) {
         return NicWords{.count = gpus, .gbit_s = rate(*found, 1)};
     }
     const double kind = rate_of_kind(text);
-    return kind > 0 && match(text, of_each) ? std::optional(NicWords{.count = gpus, .gbit_s = kind}) : std::nullopt;
+    return kind > 0 && match(text, {kOfEach}) ? std::optional(NicWords{.count = gpus, .gbit_s = kind}) : std::nullopt;
 }
 
 std::optional<NicWords> total(const std::string& text) {
-    const std::string of_node =
+    constexpr std::string_view kOfNode =
         " ?(?:[A-Za-z(]\\w* )*(?:per |/|a )?(?:node|server|host|instance|total|aggregate|machine)";
-    auto found = match(text, std::string(kNumber) + kRate + of_node);
-    found = found ? found : match(text, "(?:total|aggregate|node)[a-z ]*[:=]? ?" + std::string(kRate));
-    found = found ? found : match(text, std::string(kNumber) + "(\\d+(?:\\.\\d+)?) ?([Tt]b/s|[Tt]bps)");
+    auto found = match(text, {kNumber, kRate, kOfNode});
+    found = found ? found : match(text, {"(?:total|aggregate|node)[a-z ]*[:=]? ?", kRate});
+    found = found ? found : match(text, {kNumber, "(\\d+(?:\\.\\d+)?) ?([Tt]b/s|[Tt]bps)"});
     return found ? std::optional(NicWords{.total_gbit_s = rate(*found, 1)}) : std::nullopt;
 }
 
 /// "8 ConnectX-7 (400 Gbps)", "8 HDR NICs", "4 NICs of 200 Gb/s".
 std::optional<NicWords> count_of_nics(const std::string& text) {
-    const std::string form = std::string(kNumber) +
-                             "(\\d+) (?:[A-Za-z][\\w-]* )*(?:NICs?|HCAs?|adapters?|ports?|rails?|interfaces?|"
-                             "ConnectX-?\\d|CX-?\\d|Cassini|HDR|NDR|EDR|XDR)(.*)";
-    const auto found = match(text, form);
+    const auto found =
+        match(text, {kNumber, "(\\d+) (?:[A-Za-z][\\w-]* )*", "(?:NICs?|HCAs?|adapters?|ports?|rails?|interfaces?|",
+                     "ConnectX-?\\d|CX-?\\d|Cassini|HDR|NDR|EDR|XDR)(.*)"});
     if (!found) {
         return std::nullopt;
     }
-    const auto behind = match((*found)[2].str(), std::string(kNumber) + kRate);
+    const auto behind = match((*found)[2].str(), {kNumber, kRate});
     return NicWords{.count = count_in((*found)[1]), .gbit_s = behind ? rate(*behind, 1) : rate_of_kind(text)};
 }
 
@@ -135,10 +137,10 @@ NicWords nics_in(std::string_view text, int gpus) {
         return {};
     }
     constexpr int kMostOfEach = 2;
-    if (found->count > 0 && found->count <= kMostOfEach && match(words, kOfEach)) {
+    if (found->count > 0 && found->count <= kMostOfEach && match(words, {kOfEach})) {
         found->count *= gpus;  // "2x200 Gb/s per GPU"
     }
-    const bool is_of_both = match(words, "[Bb]i-?dir|both (?:directions|ways)|duplex").has_value();
+    const bool is_of_both = match(words, {"[Bb]i-?dir|both (?:directions|ways)|duplex"}).has_value();
     const bool is_odd = (found->gbit_s > 0 && !is_rate_of_nics(found->gbit_s)) ||
                         (found->total_gbit_s == 0 && found->count == 0) ||
                         (found->total_gbit_s > 0 && !is_rate_of_nics(found->total_gbit_s) &&

@@ -7,6 +7,9 @@
 
 namespace auspex::evaluate {
 
+inline constexpr std::size_t kLongestText =
+    1000;  ///< that forms are looked for in: std::regex recurses with its length
+
 /// In small letters, what lies between blanks, hyphens, brackets and the like: "Core-attn (mla_up_proj, 5)" is core,
 /// attn, mla_up_proj, 5.
 [[nodiscard]] std::vector<std::string> words_in(std::string_view text);

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "compare/evaluate/names/run_names.hpp"
 #include "compare/evaluate/published/published_run.hpp"
 
 namespace auspex::evaluate {
@@ -12,9 +13,10 @@ namespace auspex::evaluate {
 ///   2 B s (passes (L attention + m h (D ffn + (L - D) (K + shared) expert_ffn)) + head_passes V h)
 ///     + passes scores 2 B s^2 L heads (key + value size)
 /// with attention = head_size h (2 heads + 2 kv), or latent attention's five products, m matrices a feed-forward
-/// (is_swiglu), D dense layers, K experts a token. Ignores: routers, windows (Megatron counts the scores outside of
-/// them, too), layers that predict a second token, adaptive norms.
-[[nodiscard]] std::optional<double> flop_of_step(const PublishedRun& run);
+/// (is_swiglu), D dense layers, K experts a token; what hardware FLOP count again is what the plan recomputes: whole
+/// layers, attention's scores. Ignores: other parts that are made again, routers, windows (Megatron counts the scores
+/// outside of them, too), layers that predict a second token, adaptive norms.
+[[nodiscard]] std::optional<double> flop_of_step(const PublishedRun& run, const RunNames::Framework& framework);
 
 /// A step's time, and what it was taken from.
 struct MeasuredStep {
@@ -24,11 +26,11 @@ struct MeasuredStep {
 /// What `from` is where FLOP gave the step.
 inline constexpr const char* kByFlop = "FLOP by the source's formula";
 /// "the step is by FLOP: 3 times the forward pass, 0.5 of attention's scores".
-[[nodiscard]] std::string words_of_flop(const PublishedRun& run);
+[[nodiscard]] std::string words_of_flop(const PublishedRun& run, const RunNames::Framework& framework);
 /// Why there is none: what is missing, or not known. Requires: measured_step gives nothing.
 [[nodiscard]] std::string why_no_step(const PublishedRun& run);
 /// The first of these that the case has: step, samples/s, tokens/s of a GPU, derived step, FLOP (flop_of_step). Nothing
 /// where it has none.
-[[nodiscard]] std::optional<MeasuredStep> measured_step(const PublishedRun& run);
+[[nodiscard]] std::optional<MeasuredStep> measured_step(const PublishedRun& run, const RunNames::Framework& framework);
 
 }  // namespace auspex::evaluate

@@ -1,15 +1,13 @@
 /// @file FLOP of a case's model by its source's convention; a step's time from what the source printed.
-#include "compare/evaluate/published/measured_step.hpp"
+#include "compare/evaluate/runs/measured_step.hpp"
 
 #include <algorithm>
-#include <initializer_list>
+#include <optional>
 #include <string>
-#include <string_view>
 
 #include "base/json.hpp"
-#include "compare/evaluate/words/denials.hpp"
+#include "compare/evaluate/runs/run_recompute.hpp"
 #include "compare/evaluate/words/flop_convention.hpp"
-#include "compare/evaluate/words/words.hpp"
 
 namespace auspex::evaluate {
 namespace {
@@ -26,21 +24,6 @@ double attention_weights(const PublishedRun::Model& m) {
            heads * m.value_head_size * h;
 }
 
-/// Of the words of a case, which run_recompute.hpp reads for the plan: all layers whole, or attention's scores among
-/// what is made again.
-Recomputed recomputed_of(const std::string& words) {
-    if (is_unstated(words) || denies(words, "recompute")) {
-        return Recomputed::kNone;
-    }
-    const auto has_one = [&](std::initializer_list<std::string_view> parts) {
-        return std::ranges::any_of(parts, [&](std::string_view part) { return says(words, part); });
-    };
-    if (has_one({"full", "uniform", "true", "every layer", "whole"})) {
-        return Recomputed::kAll;
-    }
-    return has_one({"selective", "core_attn", "core attention", "core-attn"}) ? Recomputed::kScores : Recomputed::kNone;
-}
-
 /// Width of what a token meets in all feed-forwards.
 double feed_forward_width(const PublishedRun::Model& m) {
     if (m.experts == 0) {
@@ -50,15 +33,25 @@ double feed_forward_width(const PublishedRun::Model& m) {
            static_cast<double>(m.layers - m.dense_layers) * (m.top_k + m.shared_experts) * m.expert_ffn;
 }
 
-std::optional<FlopConvention> convention_of(const PublishedRun& run) {
-    return flop_convention_of(run.flop_convention, run.measured.flop_kind, recomputed_of(run.plan.recompute));
+/// As the plan has it that is predicted.
+Recomputed recomputed_of(const PublishedRun& run, const RunNames::Framework& framework) {
+    const RunRecompute again = recompute_of(run, framework);
+    const auto has_part = [&](const char* part) { return std::ranges::find(again.words, part) != again.words.end(); };
+    const double of_stage =
+        static_cast<double>(run.model.layers) / (run.plan.pp * std::max(1, run.plan.virtual_stages));
+    const double share = again.layers > 0 ? std::min(1.0, again.layers / of_stage) : 1;
+    return {.layers = has_part("layer") ? share : 0, .scores = has_part("core_attention")};
+}
+
+std::optional<FlopConvention> convention_of(const PublishedRun& run, const RunNames::Framework& framework) {
+    return flop_convention_of(run.flop_convention, run.measured.flop_kind, recomputed_of(run, framework));
 }
 
 }  // namespace
 
-std::optional<double> flop_of_step(const PublishedRun& run) {
+std::optional<double> flop_of_step(const PublishedRun& run, const RunNames::Framework& framework) {
     const PublishedRun::Model& m = run.model;
-    const std::optional<FlopConvention> convention = convention_of(run);
+    const std::optional<FlopConvention> convention = convention_of(run, framework);
     if (!convention || m.heads == 0) {
         return std::nullopt;
     }
@@ -81,7 +74,7 @@ double tflops_per_gpu(const PublishedRun& run) {
 
 }  // namespace
 
-std::optional<MeasuredStep> measured_step(const PublishedRun& run) {
+std::optional<MeasuredStep> measured_step(const PublishedRun& run, const RunNames::Framework& framework) {
     const PublishedRun::Measured& measured = run.measured;
     const double batch = run.plan.global_batch;
     if (measured.step_s > 0) {
@@ -98,7 +91,7 @@ std::optional<MeasuredStep> measured_step(const PublishedRun& run) {
     }
     constexpr double kTera = 1e12;
     const double tflops = tflops_per_gpu(run);
-    if (const auto flop = flop_of_step(run); flop && tflops > 0) {
+    if (const auto flop = tflops > 0 ? flop_of_step(run, framework) : std::nullopt) {
         return MeasuredStep{*flop / (kTera * tflops * run.gpus), kByFlop};
     }
     return std::nullopt;
@@ -122,8 +115,8 @@ std::string why_no_step(const PublishedRun& run) {
            "; expected words as \"model FLOPs\", \"hardware FLOPs\" or \"6 N + 12 L h s\" (docs/validation.md)";
 }
 
-std::string words_of_flop(const PublishedRun& run) {
-    const FlopConvention convention = convention_of(run).value_or(FlopConvention{});
+std::string words_of_flop(const PublishedRun& run, const RunNames::Framework& framework) {
+    const FlopConvention convention = convention_of(run, framework).value_or(FlopConvention{});
     return "the step is by FLOP: " + json_number(convention.passes) + " times the forward pass, " +
            json_number(convention.scores) + " of attention's scores";
 }

@@ -183,6 +183,7 @@ struct JsonDocument::Impl {
     std::string name;
     std::string sha256;  ///< of the text
     Node root;
+    std::vector<Source> parts{};  ///< that were joined
 };
 
 JsonValue::JsonValue(const JsonDocument* document, const void* node, std::string path)
@@ -323,10 +324,7 @@ void JsonValue::fail(const std::string& expected) const {
 JsonDocument::JsonDocument(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 JsonDocument::JsonDocument(const JsonDocument& other) : impl_(std::make_unique<Impl>(*other.impl_)) {}
 JsonDocument& JsonDocument::operator=(const JsonDocument& other) {
-    if (this != &other) {
-        impl_ = std::make_unique<Impl>(*other.impl_);
-    }
-    return *this;
+    return *this = JsonDocument(other);
 }
 JsonDocument::JsonDocument(JsonDocument&&) noexcept = default;
 JsonDocument& JsonDocument::operator=(JsonDocument&&) noexcept = default;
@@ -343,6 +341,13 @@ JsonDocument JsonDocument::parse(std::string_view text, const std::string& name)
 
 JsonDocument JsonDocument::converted(std::string_view text) const {
     return JsonDocument(std::make_unique<Impl>(Impl{name(), sha256(), parse_strict(text, name())}));
+}
+
+JsonDocument JsonDocument::joined(std::string_view text, const JsonDocument& part) const {
+    JsonDocument whole = converted(text);
+    whole.impl_->parts = impl_->parts;
+    std::ranges::copy(part.sources(), std::back_inserter(whole.impl_->parts));
+    return whole;
 }
 
 JsonValue JsonDocument::root() const { return JsonValue(this, &impl_->root, ""); }
@@ -370,16 +375,17 @@ void JsonDocument::set(std::string_view dotted_path, const std::string& value_te
 void JsonDocument::set_quantity(std::string_view dotted_path, double value, Dimension dimension) {
     Node& node = reach(impl_->root, dotted_path, impl_->name);
     Node& target = is_sourced(node) ? node["value"] : node;
-    if (dimension == Dimension::kNone) {
-        target = value;
-    } else {
-        target = exact_quantity(value, dimension);
-    }
+    target = dimension == Dimension::kNone ? Node(value) : Node(exact_quantity(value, dimension));
 }
 
 std::string JsonDocument::dump() const { return compact(impl_->root); }
 std::string JsonDocument::indented() const { return impl_->root.dump(2, ' ', false, Node::error_handler_t::replace); }
 const std::string& JsonDocument::sha256() const { return impl_->sha256; }
+std::vector<JsonDocument::Source> JsonDocument::sources() const {
+    std::vector<Source> all{{name(), sha256()}};
+    std::ranges::copy(impl_->parts, std::back_inserter(all));
+    return all;
+}
 
 std::string json_quote(std::string_view text) { return compact(Node(std::string(text))); }
 

@@ -76,6 +76,8 @@ class JsonDocument {
     static JsonDocument parse(std::string_view text, const std::string& name);
     /// The same file with other content, for one that is written in another project's format: name and checksum stay.
     [[nodiscard]] JsonDocument converted(std::string_view text) const;
+    /// The same file with other content, some of which comes from `part`: sources() has that file, too.
+    [[nodiscard]] JsonDocument joined(std::string_view text, const JsonDocument& part) const;
     JsonDocument(const JsonDocument&);
     JsonDocument& operator=(const JsonDocument&);
     JsonDocument(JsonDocument&&) noexcept;
@@ -98,6 +100,12 @@ class JsonDocument {
     /// SHA-256 in hex of the text that was parsed, byte for byte (what sha256sum prints for the file); `set` does not
     /// change it.
     [[nodiscard]] const std::string& sha256() const;
+    /// A file and its checksum.
+    struct Source {
+        std::string name, sha256;
+    };
+    /// The file, then those of the parts that were joined to it.
+    [[nodiscard]] std::vector<Source> sources() const;
 
  private:
     struct Impl;

@@ -2,6 +2,7 @@
 #include "explore/session.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 
 #include "base/error.hpp"
@@ -96,7 +97,13 @@ JsonDocument Session::document(std::size_t role, const std::string& name) {
 
 JsonDocument Session::changed_document(std::size_t role, const State& state) {
     const JsonDocument& file = known_document(role, state.names.at(role));
-    JsonDocument changed = interop::with_overrides(kRoles.at(role), file, state.overrides);
+    JsonDocument changed =
+        interop::with_overrides(kRoles.at(role), file, state.overrides, [&](const std::string& name) {
+            const std::filesystem::path beside = std::filesystem::path(file.name()).parent_path() / (name + ".json");
+            std::error_code status;
+            return std::filesystem::is_regular_file(beside, status) ? JsonDocument::load(beside.string())
+                                                                    : library_.load("stack", name);
+        });
     if (std::string_view(kRoles.at(role)) == "plan" && changed.root().is_object() &&
         trace_of(changed) != trace_of(file)) {
         throw InputError(file.name() + ": $.routing.trace",

@@ -6,6 +6,7 @@
 
 #include "base/json.hpp"
 #include "interop/hugging_face.hpp"
+#include "models/stack_file/communication.hpp"
 
 namespace auspex::interop {
 
@@ -30,8 +31,10 @@ void require_roles(const std::vector<std::string>& overrides, const std::vector<
 /// sequence_length, changes the config, any other one the workload that comes of it.
 [[nodiscard]] ImportedWorkload import_workload(JsonDocument config, const std::vector<std::string>& overrides);
 
-/// The document of a role with the overrides of that role; a workload may be a config.json. Throws InputError.
+/// The document of a role with the overrides of that role; a workload may be a config.json, a stack is in full
+/// (models::with_communication), with the library that an override of "communication" names. Throws InputError.
 [[nodiscard]] JsonDocument with_overrides(const std::string& role, JsonDocument document,
-                                          const std::vector<std::string>& overrides);
+                                          const std::vector<std::string>& overrides,
+                                          const models::LibraryLoader& load_library);
 
 }  // namespace auspex::interop

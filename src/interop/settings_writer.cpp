@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/error.hpp"
-
 namespace auspex::interop {
 namespace {
 
@@ -23,11 +21,19 @@ int ranks_of(const models::Plan& plan, Axis axis) {
 
 }  // namespace
 
-void SettingsWriter::refuse(const char* field, const std::string& found, const std::string& expected) const {
-    throw InputError(plan_.file + ": $." + field, "found " + found + "; expected " + expected + " with " + framework_);
+void SettingsWriter::refuse(const char* field, const std::string& found, const std::string& expected) {
+    faults_.emplace_back(plan_.file + ": $." + field,
+                         "found " + found + "; expected " + expected + " with " + framework_);
 }
 
-void SettingsWriter::require_no_overlap(const std::string& why, bool may_dp) const {
+Settings SettingsWriter::take() {
+    if (!faults_.empty()) {
+        throw PlanRefusal(std::move(faults_));
+    }
+    return std::move(settings_);
+}
+
+void SettingsWriter::require_no_overlap(const std::string& why, bool may_dp) {
     for (const auto& [is_asked, word] : {std::pair(plan_.overlap_dp && !may_dp, "\"dp\""),
                                          {plan_.overlap_tp, "\"tp\""},
                                          {plan_.overlap_ep, "\"ep\""},
@@ -36,7 +42,7 @@ void SettingsWriter::require_no_overlap(const std::string& why, bool may_dp) con
     }
 }
 
-void SettingsWriter::require_order(const std::array<Axis, 4>& slowest_first) const {
+void SettingsWriter::require_order(const std::array<Axis, 4>& slowest_first) {
     const std::string wanted = order_text(slowest_first);
     require(is_order(plan_, slowest_first), "rank_order", order_text(plan_.rank_order),
             wanted + " (--set 'plan.rank_order=" + wanted + "')");

@@ -125,6 +125,17 @@ std::string document_name(const std::string& role, const std::string& name) {
 
 namespace {
 
+/// Of the folder of a stack's file, or else of the data folders.
+models::LibraryLoader libraries_of(const std::string& stack, const std::string& file) {
+    return [file, has_file = !is_inline(stack)](const std::string& name) {
+        const fs::path beside = fs::path(file).parent_path() / (name + ".json");
+        std::error_code status;
+        return JsonDocument::load(has_file && fs::is_regular_file(beside, status)
+                                      ? beside.string()
+                                      : find_input("stack", name, file + ": $.communication"));
+    };
+}
+
 /// Settings that a stack would not read, because its release has them.
 void refuse_shadowed(const JsonDocument& stack, const std::vector<std::string>& overrides) {
     for (const std::string& text : overrides) {
@@ -146,7 +157,7 @@ JsonDocument load_document(const std::string& role, const std::string& name,
                                                     is_inline(name)          ? JsonDocument::parse(name, file)
                                                     : is_scenario_part(file) ? load_scenario_part(file)
                                                                              : JsonDocument::load(file),
-                                                    overrides);
+                                                    overrides, libraries_of(name, file));
     if (role == "stack") {
         refuse_shadowed(document, overrides);
     }
@@ -155,6 +166,12 @@ JsonDocument load_document(const std::string& role, const std::string& name,
         take_trace_from(document, "");  // the loader would look for it beside the plan
     }
     return document;
+}
+
+std::vector<models::PublishedSpread> published_spreads() {
+    constexpr const char *kRole = "published-names", *kName = "spread";
+    return input_names(kRole).contains(kName) ? models::load_spreads(JsonDocument::load(find_input(kRole, kName)))
+                                              : std::vector<models::PublishedSpread>{};
 }
 
 }  // namespace auspex::launch

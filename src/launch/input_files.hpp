@@ -7,6 +7,7 @@
 
 #include "base/json.hpp"
 #include "interop/overrides.hpp"
+#include "models/published/published_spread.hpp"
 
 namespace auspex::launch {
 
@@ -37,5 +38,9 @@ using interop::value_set;
 /// that file's folder.
 [[nodiscard]] JsonDocument load_document(const std::string& role, const std::string& name,
                                          const std::vector<std::string>& overrides);
+
+/// machines/published/spread.json of the data folders: how far published runs are off; none where there is no such
+/// file.
+[[nodiscard]] std::vector<models::PublishedSpread> published_spreads();
 
 }  // namespace auspex::launch

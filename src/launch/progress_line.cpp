@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 #include <utility>
 
@@ -19,36 +20,39 @@ ProgressLine::ProgressLine(std::string what, ProgressPlace place)
     : what_(std::move(what)), place_(std::move(place)), begin_(place_.now()), shown_at_(begin_) {}
 
 ProgressLine::~ProgressLine() {
-    if (shown_ && place_.is_terminal) {
+    if (!shown_.empty()) {
         place_.out << "\n";
     }
 }
 
-void ProgressLine::show(std::size_t done, std::size_t all) {
+void ProgressLine::show(std::size_t done, std::size_t all, const std::string& note) {
+    const Time now = place_.now();
+    const std::string behind = note.empty() ? "" : ", " + note;
+    const std::string line =
+        what_ + ": " + thousands(static_cast<double>(done)) + " of " + thousands(static_cast<double>(all));
     if (place_.is_terminal) {
-        write_over(done, all, place_.now());
+        write_over(line + behind, done == all, now);
     } else {
-        write_line(done, all, place_.now());
+        const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - begin_).count();
+        write_line(line + " after " + format_quantity(static_cast<double>(seconds), Dimension::kSeconds) + behind, now);
     }
 }
 
-void ProgressLine::write_over(std::size_t done, std::size_t all, Time now) {
+void ProgressLine::write_over(const std::string& line, bool is_last, Time now) {
     constexpr std::chrono::seconds kSilent{2};
     constexpr std::chrono::milliseconds kBetween{100};
-    const bool is_news = !shown_ || (done != shown_done_ && (now - shown_at_ >= kBetween || done == all));
+    const bool is_news = shown_.empty() || (line != shown_ && (now - shown_at_ >= kBetween || is_last));
     if (now - begin_ > kSilent && is_news) {
-        place_.out << "\r" << what_ << ": " << done << " of " << all << std::flush;
-        shown_ = true, shown_done_ = done, shown_at_ = now;
+        const std::size_t longer = shown_.size() - std::min(shown_.size(), line.size());
+        place_.out << "\r" << line << std::string(longer, ' ') << std::flush;
+        shown_ = line, shown_at_ = now;
     }
 }
 
-void ProgressLine::write_line(std::size_t done, std::size_t all, Time now) {
+void ProgressLine::write_line(const std::string& line, Time now) {
     constexpr std::chrono::seconds kBetween{30};
     if (now - shown_at_ >= kBetween) {
-        const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - begin_).count();
-        place_.out << what_ << ": " << thousands(static_cast<double>(done)) << " of "
-                   << thousands(static_cast<double>(all)) << " after "
-                   << format_quantity(static_cast<double>(seconds), Dimension::kSeconds) << std::endl;
+        place_.out << line << std::endl;
         shown_at_ = now;
     }
 }

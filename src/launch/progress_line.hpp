@@ -25,19 +25,19 @@ class ProgressLine {
     ~ProgressLine();
     ProgressLine(const ProgressLine&) = delete;
     ProgressLine& operator=(const ProgressLine&) = delete;
-    void show(std::size_t done, std::size_t all);
+    /// `note` stands behind the numbers: "best so far 1.25 s"; may be empty.
+    void show(std::size_t done, std::size_t all, const std::string& note = "");
 
  private:
     using Time = std::chrono::steady_clock::time_point;
-    void write_over(std::size_t done, std::size_t all, Time now);
-    void write_line(std::size_t done, std::size_t all, Time now);
+    void write_over(const std::string& line, bool is_last, Time now);
+    void write_line(const std::string& line, Time now);
 
     std::string what_;
     ProgressPlace place_;
     Time begin_;
-    bool shown_ = false;
-    std::size_t shown_done_ = 0;  ///< of the last line
-    Time shown_at_;               ///< of the last line, or `begin_`
+    std::string shown_;  ///< the last line of a terminal; empty: none yet
+    Time shown_at_;      ///< of the last line, or `begin_`
 };
 
 }  // namespace auspex::launch

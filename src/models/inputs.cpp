@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "models/kernel_cost.hpp"
+#include "models/stack_file/communication.hpp"
 
 namespace auspex::models {
 namespace {
@@ -26,6 +27,7 @@ void check_fp8(const Machine& machine, const Plan& plan) {
 
 Inputs load_inputs(JsonDocument machine, JsonDocument stack, JsonDocument workload, JsonDocument plan) {
     Machine m = load_machine(machine);
+    stack = with_communication(stack);
     Stack s = load_stack(stack, m);
     Workload w = load_workload(workload);
     Plan p = load_plan(plan);

@@ -130,7 +130,7 @@ struct Noise {
 
 struct Machine {
     std::string name, file;
-    std::string default_stack;  ///< for commands that are given none; empty: the wires alone (stacks/bare.json)
+    std::string default_stack;  ///< for commands that are given none; may be empty
     Tile tile;
     Node node;
     FabricRecipe fabric;

@@ -40,7 +40,7 @@ struct Stack {
     std::string name, file;
     std::string measured_on;  ///< name of the machine on which its constants were measured or fitted; "none": nowhere
     /// What the software has, in the plan's words; a plan that asks for more is a what-if, and the prediction says so.
-    std::vector<std::string> offers_expert_kernels, offers_optimizers, offers_dispatches, offers_schedules;
+    std::vector<std::string> offers_expert_kernels, offers_optimizers, offers_dispatches, offers_schedules, offers_fp8;
     /// Its word of `auspex emit --format`, which knows what its settings can say; may be empty.
     std::string emit_format;
     // kernels
@@ -106,6 +106,8 @@ struct Stack {
     std::string release;  ///< the entry of "releases" that is in use; empty: the file has none
     std::vector<std::string> releases;  ///< names of all entries
     // transport: the entry that is in use
+    std::string library;                ///< to whose file the stack leaves communication; empty: it has its own
+    std::string transport_measured_on;  ///< as measured_on, of the transport
     std::string transport_name, transport_date;  ///< "2025-04": when it was measured
     std::vector<std::string> transport_names;    ///< of all entries
     Staging staging = Staging::kPipelined;
@@ -155,6 +157,7 @@ struct Stack {
     std::vector<Constant> constants;      ///< paths begin with "stack."
 };
 
+/// A library that "communication" names is looked for beside the document's file.
 [[nodiscard]] Stack load_stack(const JsonDocument& document);
 /// The same as it runs on a machine, which decides by the kernels that it has how often scores go through memory.
 [[nodiscard]] Stack load_stack(const JsonDocument& document, const Machine& machine);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "base/json.hpp"
 #include "cli_fixture.hpp"
@@ -47,6 +48,49 @@ TEST_F(AdviceCli, changes_are_what_set_takes) {
     EXPECT_TRUE(has(text.out, "plan.schedule=interleaved-1f1b plan.virtual_stages=4")) << text.out;
     EXPECT_FALSE(has(text.out, "plan.recompute=[]")) << text.out;  // the second
     EXPECT_TRUE(has(text.out, "stack optimus does not offer dispatch \"hierarchical-alltoall\"")) << text.out;
+}
+
+// A recipe of narrow products changes results, and says so; back from one, --set is told so, too.
+TEST_F(AdviceCli, narrow_products_are_what_set_takes_and_change_what_is_computed) {
+    const std::string by_any = " --machine dgx-h100 --workload llama3-70b --plan llama3-70b --set plan.micro_batches=8";
+    const std::string job = by_any + " --stack megatron-core";
+    const Outcome text = run("predict" + job);
+    ASSERT_EQ(text.exit_code, 0) << text.error;
+    EXPECT_TRUE(has(text.out, "\n  plan.fp8=tensorwise  ")) << text.out;
+    EXPECT_TRUE(has(text.out, "\n  plan.fp8=blockwise  ")) << text.out;
+    EXPECT_TRUE(has(text.out, "\n    changes what is computed\n")) << text.out;
+    const std::string slow = job + " --set 'machine.tile.gemm_fp8=300 TF/s' --set plan.fp8=";
+    const JsonDocument document = json("predict --advice 20" + slow + "tensorwise");
+    double step = 0;
+    for (const JsonValue& change : document.root().at("advice").at("plan").elements()) {
+        const std::vector<JsonValue> sets = change.at("set").elements();
+        if (sets.size() == 1 && sets.front().as_string() == "plan.fp8=none") {
+            EXPECT_TRUE(change.at("changes_results").as_bool());
+            step = change.at("step_time_s").as_number(0, 1e9);
+        }
+    }
+    EXPECT_GT(step, 0);
+    EXPECT_EQ(step_s(slow + "none"), step);
+    EXPECT_TRUE(has(run("scale --tiles 384" + job).out, "plan.fp8=tensorwise (+")) << "of the largest size";
+    EXPECT_TRUE(has(run("predict --no-sensitivity --stack nccl --set plan.fp8=blockwise" + by_any).out,
+                    "a what-if: stack nccl does not offer fp8 \"blockwise\""));
+}
+
+// Stages first is the order that DeepSpeed has; that it has no pipeline with experts is no matter of the order.
+TEST_F(AdviceCli, an_order_of_ranks_answers_for_itself_alone) {
+    const std::string job = " --machine aurora --stack megatron-deepspeed --workload mixtral-8x7b --plan mixtral-8x7b";
+    const JsonDocument document = json("predict --advice 20" + job);
+    int orders = 0;
+    for (const JsonValue& change : document.root().at("advice").at("plan").elements()) {
+        if (change.at("field").as_string() == "rank_order") {
+            ++orders;
+            EXPECT_EQ(change.at("stack_lacks").as_string(), "");
+            EXPECT_EQ(change.at("emit_refuses").as_string(), "");
+        }
+    }
+    EXPECT_EQ(orders, 1);
+    EXPECT_TRUE(has(run("predict --tiles 6144 --advice 5" + kJob).out,
+                    R"(    auspex emit --format optimus does not write rank_order ["pp", "dp", "ep", "tp"])"));
 }
 
 TEST_F(AdviceCli, is_left_out_where_it_is_not_wanted_and_refused_where_there_is_none) {

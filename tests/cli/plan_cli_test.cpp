@@ -59,7 +59,8 @@ TEST_F(PlanCli, the_best_is_written_as_a_plan_that_predict_takes_at_the_very_sam
     const auto document = JsonDocument::parse(found.out, "plan");
     const JsonValue root = document.root();
     const auto count = [&root](const char* key) { return root.at(key).as_integer(0, 1'000'000'000); };
-    EXPECT_EQ(count("space"), count("pruned_bound") + count("pruned_memory") + count("evaluated"));
+    EXPECT_EQ(count("space"), count("pruned_bound") + count("pruned_memory") + count("evaluated") + count("untried"));
+    EXPECT_EQ(count("untried"), 0);
     EXPECT_GT(count("pruned_bound"), count("evaluated"));
     EXPECT_FALSE(root.at("cut").as_bool());
     EXPECT_EQ(root.at("best").elements().size(), 10U);

@@ -31,6 +31,30 @@ TEST_F(PlanFlagsCli, errors_name_the_flag_for_the_tiles_that_was_written) {
     EXPECT_EQ(fault_of_refusal(kMini + "--ranks 12 --tiles 12", {"--tiles: found beside --ranks"}), "");
 }
 
+// Stacks by what they run on: NCCL's and nanotron, of an H100 cluster, on NVIDIA's GPUs; RCCL's on AMD's; of CPU cores
+// the trainer's own.
+TEST_F(PlanFlagsCli, without_a_stack_those_for_the_machine_are_named) {
+    const std::string search = "plan --workload mini-moe --tiles 8 --machine ";
+    const char* const nvidia =
+        "expected one for GPUs of NVIDIA: megatron-core, megatron-lm, nanotron, nccl or pytorch-fsdp (auspex list";
+    const char* const amd =
+        "expected one for GPUs of AMD: cray-mpich, deepspeed-moe, pccl, rccl, tutel or x-moe (auspex list";
+    EXPECT_EQ(fault_of_refusal(search + "dgx-h100", {"found no --stack, and machine dgx-h100", nvidia}), "");
+    EXPECT_EQ(fault_of_refusal(search + "frontier", {"machine frontier has no default_stack", amd}), "");
+    EXPECT_EQ(fault_of_refusal(search + "dgx-h100 --set 'machine.tile.name=\"Own\"'",
+                               {"expected one of those that auspex list stacks shows"}),
+              "");
+    EXPECT_EQ(fault_of_refusal("predict --machine dgx-h100 --workload mini-moe", {"found no --stack; ", nvidia}), "");
+    EXPECT_EQ(fault_of_refusal("predict --machine reports/local-calibration/machine.json",
+                               {"found no --stack; expected one for CPU cores: auspex (auspex list stacks has all)"}),
+              "");
+    EXPECT_EQ(fault_of_refusal("predict --workload mini-moe --machine nowhere", {"--machine nowhere"}), "");
+    EXPECT_EQ(fault_of_refusal("predict --workload mini-moe", {"found no --machine", "for example: "}), "");
+    const Outcome collective = run("collective --machine dgx-h100 --kind all-reduce --bytes 1MiB --ranks 64");
+    EXPECT_NE(collective.out.find("--stack takes one for GPUs of NVIDIA: megatron-core"), std::string::npos)
+        << collective.out;
+}
+
 /// Of all plans that a search ranks; even deals are not written.
 std::string deals_of_best(const JsonValue& root) {
     std::string values;

@@ -160,10 +160,20 @@ TEST_F(ValidateCli, cases_that_name_files_are_predicted_as_these_say) {
     EXPECT_LE(document.root().at("summary").at("all").at("mape").as_number(0, 10), 0.08);
 }
 
-TEST_F(ValidateCli, cases_of_which_none_can_be_predicted_are_one_error) {
+TEST_F(ValidateCli, cases_of_which_none_can_be_predicted_are_told_and_make_no_report) {
     const std::string cases = kCases;
     const std::string elsewhere = "[" + cases.substr(cases.find("{\"id\": \"elsewhere\""));
-    for (const std::string flags : {"", " --json"}) {
+    const Outcome table = run("validate --cases " + file_with(elsewhere));
+    EXPECT_EQ(table.exit_code, 0) << table.error;
+    EXPECT_NE(table.out.find("none of 1 case could be predicted"), std::string::npos) << table.out;
+    EXPECT_NE(table.out.find("not mapped: elsewhere: found GPU \"Abacus\""), std::string::npos) << table.out;
+    const Outcome json = run("validate --json --cases " + file_with(elsewhere));
+    ASSERT_EQ(json.exit_code, 0) << json.error;
+    const JsonDocument document = JsonDocument::parse(json.out, "validate");
+    EXPECT_TRUE(document.root().at("cases").elements().empty());
+    EXPECT_EQ(document.root().at("unmapped").elements().size(), 1U);
+    EXPECT_TRUE(document.root().at("summary").keys().empty());
+    for (const std::string flags : {" --out none", " --write-spread none.json"}) {
         const Outcome found = run("validate --cases " + file_with(elsewhere) + flags);
         EXPECT_EQ(found.exit_code, 2);
         EXPECT_EQ(found.out, "");

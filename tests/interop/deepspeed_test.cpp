@@ -178,6 +178,17 @@ TEST(DeepSpeed, what_it_cannot_do_is_refused_by_the_plans_field) {
     EXPECT_PRED2(names_field, of_experts("pp", "2"), "pp");
 }
 
+// The message is that of the first; who asks what a change of the plan brings gets all of them.
+TEST(DeepSpeed, all_that_it_cannot_do_is_known_at_once) {
+    const Case one = case_of("mixtral-8x7b", "mixtral-8x7b");
+    EXPECT_PRED2(names_field, refusal(one), "rank_order");
+    EXPECT_EQ(refused_by(framework_named(kFormat, "--format"), one.workload, one.plan, 8),
+              (std::vector<std::string>{R"(rank_order ["dp", "pp", "ep", "tp"])", "recompute parts of a layer",
+                                        "pp 4 with experts", R"(expert_kernels "grouped")", R"(routing "uniform")"}));
+    const Case dense = case_of("agpt-70b", "agpt-70b");
+    EXPECT_TRUE(refused_by(framework_named(kFormat, "--format"), dense.workload, dense.plan, 12).empty());
+}
+
 TEST(DeepSpeed, weights_left_in_each_node_are_its_secondary_partition) {
     const Case one = case_of("agpt-70b", "agpt-70b",
                              {{"pp", "1"},

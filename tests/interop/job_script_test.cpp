@@ -7,6 +7,7 @@
 
 #include "interop/launch_script.hpp"
 #include "interop_fixture.hpp"
+#include "models/stack_file/communication.hpp"
 
 namespace auspex::interop {
 namespace {
@@ -22,7 +23,7 @@ Job on_machine(const char* machine, const char* stack, int tiles_of_node, int dp
     const std::string replicas = std::to_string(dp);
     Job job = job_of(case_of("agpt-20b", "agpt-20b", {{"dp", replicas.c_str()}}), "torchtitan", tiles_of_node);
     job.launch = models::launch_settings_of(input("machines", machine));
-    job.environment = models::environment_of(input("stacks", stack));
+    job.environment = models::environment_of(models::with_communication(input("stacks", stack)));
     return job;
 }
 

@@ -64,5 +64,38 @@ TEST(ProgressLine, a_terminal_gets_one_line_over_and_over_where_it_changes) {
     EXPECT_EQ(watched.out.str(), "\rsizes searched: 1 of 3\rsizes searched: 2 of 3\n");
 }
 
+TEST(ProgressLine, has_a_note_behind_it_and_nothing_is_left_of_a_longer_line) {
+    Watched watched;
+    {
+        ProgressLine line("plans decided", watched.place(true));
+        watched.seconds = 3;
+        line.show(0, 12000);
+        watched.seconds = 4;
+        line.show(0, 12000, "best so far 1.25 s");
+        watched.seconds = 5;
+        line.show(0, 12000, "best so far 1.25 s");
+        line.show(12000, 12000, "best so far 1 s");
+    }
+    EXPECT_EQ(watched.out.str(),
+              "\rplans decided: 0 of 12,000\rplans decided: 0 of 12,000, best so far 1.25 s"
+              "\rplans decided: 12,000 of 12,000, best so far 1 s\n");
+    watched.out.str("");
+    ProgressLine line("plans decided", watched.place(true));
+    watched.seconds = 8;
+    line.show(1, 12000, "best so far 900 ms");
+    watched.seconds = 9;
+    line.show(1, 12000, "best so far 1 s");
+    EXPECT_EQ(watched.out.str(),
+              "\rplans decided: 1 of 12,000, best so far 900 ms\rplans decided: 1 of 12,000, best so far 1 s   ");
+}
+
+TEST(ProgressLine, of_a_file_has_the_note_behind_the_time) {
+    Watched watched;
+    ProgressLine line("plans decided", watched.place(false));
+    watched.seconds = 30;
+    line.show(3000, 12000, "best so far 1.25 s");
+    EXPECT_EQ(watched.out.str(), "plans decided: 3,000 of 12,000 after 30 s, best so far 1.25 s\n");
+}
+
 }  // namespace
 }  // namespace auspex::launch

@@ -1,4 +1,4 @@
-/// @file Stacks of X-MoE and its baselines: how rows of experts are formed, and the transports that they share.
+/// @file Stacks of X-MoE and its baselines: how rows of experts are formed, and what they offer.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -27,32 +27,6 @@ TEST(ExpertStacks, of_deepspeed_moe_alone_rows_are_formed_by_masks) {
         FAIL() << "a number is no flag";
     } catch (const InputError& error) {
         EXPECT_NE(std::string(error.what()).find("$.kernels.dispatches_by_masks"), std::string::npos) << error.what();
-    }
-}
-
-/// What their files say: "as in stacks/rccl.json", "as in stacks/megatron-core.json".
-TEST(ExpertStacks, transports_are_those_that_they_are_copies_of) {
-    const auto values = [](JsonDocument document, const std::string& use) {
-        if (!use.empty()) {
-            document.set("transport.use", use);
-        }
-        const Stack s = load_stack(document);
-        return std::vector<double>{s.scale_up_efficiency,
-                                   s.scale_out_efficiency,
-                                   s.scale_up_message_s,
-                                   s.scale_out_message_s,
-                                   s.next_message_s.value_or(-1),
-                                   s.eager_message_s,
-                                   s.eager_bytes,
-                                   s.reduction_step_s,
-                                   s.collective_launch_s,
-                                   static_cast<double>(s.messages.size())};
-    };
-    const std::vector<double> slingshot = values(open_stack("rccl"), ""),
-                              nccl = values(open_stack("megatron-core"), "");
-    for (const char* const name : {"deepspeed-moe", "tutel", "x-moe"}) {
-        EXPECT_EQ(values(open_stack(name), ""), slingshot) << name;
-        EXPECT_EQ(values(open_stack(name), "nccl"), nccl) << name;
     }
 }
 

@@ -13,12 +13,13 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "models/stack_file/communication.hpp"
 
 namespace auspex::models {
 namespace {
 
 JsonDocument open_stack(const std::string& name) {
-    return JsonDocument::load(std::string(AUSPEX_SOURCE_DIR) + "/stacks/" + name + ".json");
+    return with_communication(JsonDocument::load(std::string(AUSPEX_SOURCE_DIR) + "/stacks/" + name + ".json"));
 }
 
 std::string refusal(JsonDocument document, const std::string& path, const std::string& value) {
@@ -87,9 +88,9 @@ TEST(Stack, auspex_checks_gradients_first_adds_them_inside_the_product_and_sums_
     EXPECT_FALSE(stack.blocking_sends || stack.sync_after_pass || stack.per_parameter_ep_all_reduce);
     EXPECT_FALSE(stack.can_overlap_tp || stack.can_overlap_ep);
     EXPECT_TRUE(stack.can_overlap_dp && stack.can_overlap_pp && stack.router_logits_travel);
-    EXPECT_EQ(stack.offers_expert_kernels.size(), 3U);
     EXPECT_EQ(stack.offers_optimizers, (std::vector<std::string>{"replicated", "sharded", "ep-aware"}));
-    EXPECT_EQ(stack.offers_dispatches.size(), 2U);
+    EXPECT_TRUE(stack.offers_expert_kernels.size() == 3 && stack.offers_dispatches.size() == 2);
+    EXPECT_TRUE(stack.offers_fp8.empty());
 }
 
 // The trainer's collectives: reduce-scatter, all-reduce and all-to-all send straight to each member, an all-gather goes
@@ -237,8 +238,7 @@ TEST(Stack, only_the_transport_entry_in_use_fills_the_stack_and_its_constants) {
     EXPECT_EQ(today.transport_name, "dlcomm-2026");
     EXPECT_EQ(today.transport_date, "2026-04");
     EXPECT_EQ(today.staging, Staging::kPipelined);
-    EXPECT_EQ(std::set<std::string>(today.transport_names.begin(), today.transport_names.end()),
-              (std::set<std::string>{"dlcomm-2026", "pytorch-2025"}));
+    EXPECT_EQ(today.transport_names, (std::vector<std::string>{"dlcomm-2026", "pytorch-2025", "xccl-2026"}));
 
     document.set("transport.use", "pytorch-2025");
     const Stack before = load_stack(document);
@@ -289,7 +289,7 @@ TEST(Stack, each_value_of_an_entry_arrives_in_its_field) {
 }
 
 TEST(Stack, every_transport_entry_is_checked_whichever_is_in_use) {
-    expect_refused("optimus", "transport.use", "tomorrow", "\"dlcomm-2026\", \"pytorch-2025\"");
+    expect_refused("optimus", "transport.use", "tomorrow", "\"dlcomm-2026\", \"pytorch-2025\", \"xccl-2026\"");
     expect_refused("optimus", "transport.use", "5", "$.transport.use");
     expect_refused("optimus", "transport.entries.pytorch-2025.rank_bandwidth", "6.2 GB", "pytorch-2025.rank_bandwidth");
     expect_refused("optimus", "transport.entries.pytorch-2025.colour", "1", "colour");
@@ -325,9 +325,8 @@ TEST(Stack, bare_has_no_software_cost_and_takes_the_fastest_algorithm) {
         EXPECT_EQ(rules->front().levels, 0);
     }
     EXPECT_TRUE(stack.can_overlap_tp && stack.can_overlap_ep && stack.can_overlap_dp && stack.can_overlap_pp);
-    EXPECT_EQ(stack.offers_expert_kernels.size(), 3U);
-    EXPECT_EQ(stack.offers_optimizers.size(), 4U);
-    EXPECT_EQ(stack.offers_dispatches.size(), 3U);
+    EXPECT_TRUE(stack.offers_expert_kernels.size() == 3 && stack.offers_optimizers.size() == 4);
+    EXPECT_TRUE(stack.offers_dispatches.size() == 3 && stack.offers_fp8.size() == 3);
 }
 
 TEST(Stack, megatron_deepspeed_reduces_in_buckets_beside_compute) {
@@ -394,6 +393,7 @@ TEST(Stack, slips_are_refused_by_path) {
     expect_refused("optimus", "can_overlap", R"(["dp", "dp"])", "$.can_overlap[1]");
     expect_refused("optimus", "can_overlap", R"(["cp"])", "$.can_overlap[0]");
     expect_refused("optimus", "name", "\"\"", "$.name");
+    expect_refused("optimus", "offers.fp8", R"(["none"])", "$.offers.fp8[0]");
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "models/machine.hpp"
 #include "models/plan.hpp"
 #include "models/stack.hpp"
+#include "models/stack_file/communication.hpp"
 #include "models/workload.hpp"
 #include "recompute_fixture.hpp"
 
@@ -20,7 +21,8 @@ namespace auspex::testing_plans {
 inline const std::string kRoot = AUSPEX_SOURCE_DIR;
 
 inline JsonDocument document(const std::string& folder, const std::string& name) {
-    return JsonDocument::load(kRoot + "/" + folder + "/" + name + ".json");
+    const JsonDocument file = JsonDocument::load(kRoot + "/" + folder + "/" + name + ".json");
+    return folder == "stacks" ? models::with_communication(file) : file;
 }
 inline models::Machine machine(const std::string& name = "aurora") {
     return models::load_machine(document("machines", name));

@@ -9,11 +9,14 @@
 #include <sstream>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/shell_word.hpp"
 #include "base/text/closest_word.hpp"
 #include "cli/flags/flag_texts.hpp"
 #include "cli/flags/flag_values.hpp"
+#include "cli/flags/input_flags.hpp"
 #include "cli/flags/job_size.hpp"
+#include "launch/input_files.hpp"
 #include "launch/scenario.hpp"
 
 namespace auspex::cli {
@@ -217,6 +220,17 @@ bool is_replaced(Flag flag, const GivenFlags& given) {
     return (flag == Flag::kTilesList || flag == Flag::kTilesRange) && given.has("nodes");
 }
 
+/// With --machine a missing stack is one for that.
+InputError missing(const Command& command, const CommandFlag& flag, const Options& options) {
+    const std::string found = "found no " + words_for(command, flag);
+    const std::string where = std::string("auspex ") + command.name;
+    if (flag.flag == Flag::kStack && !options.machine.empty()) {
+        const JsonDocument machine = launch::load_document("machine", options.machine, {});
+        return {where, found + "; expected " + stack_wish(models::load_machine(machine))};
+    }
+    return {where, found + "; for example: " + first_example(command)};
+}
+
 /// Stores the flag; what a scenario gives is blamed on its file.
 void store_given(Options& options, const CommandFlag& flag, const GivenFlags& given) {
     const std::vector<std::string> values = given.values(flag);
@@ -252,8 +266,7 @@ Options parse_options(const Command& command, const std::vector<std::string>& ar
         if (given.has(flag.text.name)) {
             store_given(options, flag, given);
         } else if (flag.is_required && !has_alone && !is_replaced(flag.flag, given)) {
-            throw InputError(std::string("auspex ") + command.name,
-                             "found no " + words_for(command, flag) + "; for example: " + first_example(command));
+            throw missing(command, flag, options);
         }
     }
     fill_tiles_of_nodes(options);

@@ -2,14 +2,68 @@
 #include "cli/flags/input_flags.hpp"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/json.hpp"
+#include "base/text/text_list.hpp"
 #include "cli/flags/job_size.hpp"
 #include "launch/input_files.hpp"
 
 namespace auspex::cli {
+namespace {
+
+/// "NVIDIA" of "NVIDIA H100 SXM5 80 GB".
+std::string maker_of(const std::string& tile_name) { return tile_name.substr(0, tile_name.find(' ')); }
+
+/// Whose GPUs a stack is for, by its library of communication, else by the machine of its constants; empty: nobody's.
+std::string maker_of_stack(const JsonDocument& stack, const std::string& name) {
+    using Made = std::pair<std::string_view, const char*>;
+    static constexpr std::array<Made, 3> kLibraries{Made{"nccl", "NVIDIA"}, Made{"rccl", "AMD"},
+                                                    Made{"oneccl", "Intel"}};
+    const auto communication = stack.root().find("communication");
+    const std::string library = communication ? communication->as_string() : name;
+    const auto* const found =
+        std::ranges::find(kLibraries, std::string_view(library).substr(0, library.find('/')), &Made::first);
+    if (found != kLibraries.end()) {
+        return found->second;
+    }
+    const std::string place = stack.root().at("measured_on").as_string();
+    return launch::input_names("machine").contains(place)
+               ? maker_of(models::load_machine(launch::load_document("machine", place, {})).tile.name)
+               : "";
+}
+
+bool is_for(const std::string& name, const models::Machine& machine) {
+    try {
+        const JsonDocument stack = JsonDocument::load(launch::find_input("stack", name));
+        return machine.cpu.cores > 0 ? stack.root().find("processes").has_value()
+                                     : maker_of_stack(stack, name) == maker_of(machine.tile.name);
+    } catch (const InputError&) {  // a file that cannot be read is nobody's wish
+        return false;
+    }
+}
+
+}  // namespace
+
+std::string stack_wish(const models::Machine& machine) {
+    std::vector<std::string> names;
+    for (const std::string& name : launch::input_names("stack")) {
+        if (is_for(name, machine)) {
+            names.push_back(name);
+        }
+    }
+    if (names.empty()) {
+        return "one of those that auspex list stacks shows";
+    }
+    const std::string last = names.back();
+    names.pop_back();
+    return "one for " + (machine.cpu.cores > 0 ? "CPU cores" : "GPUs of " + maker_of(machine.tile.name)) + ": " +
+           joined(names, ", ") + (names.empty() ? "" : " or ") + last + " (auspex list stacks has all)";
+}
 
 std::vector<std::string> overrides_in_words(const Options& options) {
     std::vector<std::string> words;
@@ -21,13 +75,10 @@ std::vector<std::string> overrides_in_words(const Options& options) {
 }
 
 void add_published_spread(models::Inputs& inputs) {
-    constexpr const char *kRole = "published-names", *kName = "spread";
-    if (inputs.machine.cpu.cores > 0 || !launch::input_names(kRole).contains(kName)) {
-        return;
+    if (inputs.machine.cpu.cores == 0) {
+        inputs.published_spread =
+            models::find_spread(launch::published_spreads(), inputs.stack.name, inputs.machine.name);
     }
-    inputs.published_spread =
-        models::find_spread(models::load_spreads(JsonDocument::load(launch::find_input(kRole, kName))),
-                            inputs.stack.name, inputs.machine.name);
 }
 
 models::Inputs load_all(const Options& options) {
@@ -75,11 +126,12 @@ void forget_dp(const Options& options, models::Plan& plan) {
 }
 
 std::vector<report::InputFile> files_of(const models::Inputs& inputs) {
-    const auto file = [](const char* role, const JsonDocument& document) {
-        return report::InputFile{role, document.name(), document.sha256()};
-    };
-    return {file("machine", inputs.machine_document), file("stack", inputs.stack_document),
-            file("workload", inputs.workload_document), file("plan", inputs.plan_document)};
+    std::vector<report::InputFile> files;
+    report::add_sources(files, "machine", inputs.machine_document);
+    report::add_sources(files, "stack", inputs.stack_document);
+    report::add_sources(files, "workload", inputs.workload_document);
+    report::add_sources(files, "plan", inputs.plan_document);
+    return files;
 }
 
 }  // namespace auspex::cli

@@ -18,6 +18,10 @@ namespace auspex::cli {
 
 /// With one --tiles and no `--set plan.dp` the tiles rule: the file's dp is dropped and follows from them.
 void forget_dp(const Options& options, models::Plan& plan);
+/// What --stack may be on a machine, for messages: the stacks whose library of communication is for its maker's GPUs,
+/// or whose constants are of such GPUs, "one for GPUs of NVIDIA: megatron-core, … or pytorch-fsdp (auspex list stacks
+/// has all)"; on CPU cores those with a section of processes.
+[[nodiscard]] std::string stack_wish(const models::Machine& machine);
 /// Fills in the spread of published runs with stack and machine (machines/published/spread.json, if it is there); no
 /// machine with a host section has one.
 void add_published_spread(models::Inputs& inputs);

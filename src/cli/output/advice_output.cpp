@@ -2,6 +2,7 @@
 #include "cli/output/advice_output.hpp"
 
 #include <algorithm>
+#include <array>
 #include <sstream>
 #include <utility>
 
@@ -51,13 +52,27 @@ std::vector<std::string> overlap_set(const models::Plan& plan, const models::Sta
     return is_lacking ? std::vector{"stack.can_overlap=[" + joined(words, ",") + "]"} : std::vector<std::string>{};
 }
 
-/// "plan.recompute=[]": of each member that is another, and of those that files need not have and `base` has not.
+/// What a member is without which the plan is written, of those that a change takes away.
+constexpr std::array<std::pair<const char*, const char*>, 5> kUnwritten{{{"virtual_stages", "1"},
+                                                                         {"stages", "even"},
+                                                                         {"fp8", "none"},
+                                                                         {"fp8_weights", "copies"},
+                                                                         {"optimizer_states", "fp32"}}};
+
+/// "plan.recompute=[]": of each member that is another, of those that files need not have and `base` has not, and of
+/// those that `base` alone has.
 std::vector<std::string> sets_of(const models::Plan& plan, const models::Plan& base, const models::Stack& stack) {
-    const auto before = members_of(base);
+    const auto before = members_of(base), after = members_of(plan);
     std::vector<std::string> sets;
-    for (const auto& member : members_of(plan)) {
+    for (const auto& member : after) {
         if (std::ranges::find(before, member) == before.end()) {
             sets.push_back("plan." + member.first + "=" + member.second);
+        }
+    }
+    for (const auto& [key, value] : kUnwritten) {
+        const auto has_key = [key = std::string(key)](const auto& member) { return member.first == key; };
+        if (std::ranges::any_of(before, has_key) && std::ranges::none_of(after, has_key)) {
+            sets.push_back(std::string("plan.") + key + "=" + value);
         }
     }
     std::ranges::move(overlap_set(plan, stack), std::back_inserter(sets));
@@ -78,6 +93,9 @@ std::string remark_on(const search::HelpfulPlan& change, const predict::Predicti
     }
     if (!change.lacking.empty()) {
         reasons.push_back("stack " + inputs.stack.name + " does not offer " + change.lacking);
+    }
+    if (!change.refused.empty()) {
+        reasons.push_back("auspex emit --format " + inputs.stack.emit_format + " does not write " + change.refused);
     }
     if (!change.fits) {
         reasons.push_back("does not fit: " + format_quantity(change.memory_peak_bytes, Dimension::kBytes) + " of " +
@@ -101,7 +119,7 @@ void write_change(JsonWriter& json, const search::HelpfulPlan& change, const mod
     json.end_array().member("step_time_s", change.step_time_s).member("mfu", change.mfu);
     json.member("gain", change.gain).member("memory_peak_bytes", whole(change.memory_peak_bytes));
     json.member("fits", change.fits).member("stack_lacks", change.lacking);
-    json.member("changes_results", change.changes_results).end_object();
+    json.member("emit_refuses", change.refused).member("changes_results", change.changes_results).end_object();
 }
 
 template <typename Row>
@@ -242,7 +260,8 @@ std::string advice_line(const report::AdviceRows& advice, int tiles) {
     }
     std::vector<std::string> changes;
     for (const report::AdviceRow& row : advice.plans) {
-        changes.push_back(row.change + " (" + report::gain_text(row.gain) + ")");
+        changes.push_back(row.change + " (" + report::gain_text(row.gain) + (row.remark.empty() ? "" : ", ") +
+                          row.remark + ")");
     }
     return begin + "would help, each by itself: " + joined(changes, "; ") + ". auspex predict says more.";
 }

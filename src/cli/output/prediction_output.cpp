@@ -359,9 +359,12 @@ void print_prediction(std::ostream& out, const predict::Prediction& p, const mod
                                  duration(p.step_time_interval_s.high) + ")\n"
                            : std::string("\n"));
     if (p.published_spread) {
-        out << "  published runs    " << duration(p.step_time_interval_with_spread_s.low) << " to "
-            << duration(p.step_time_interval_with_spread_s.high) << " with their spread: " << report::spread_words(p)
-            << "\n";
+        out << "  published runs    "
+            << (p.published_spread->sigma == 0
+                    ? ""
+                    : duration(p.step_time_interval_with_spread_s.low) + " to " +
+                          duration(p.step_time_interval_with_spread_s.high) + " with their spread: ")
+            << report::spread_words(p) << "\n";
     }
     if (p.unfolded) {
         print_samples(out, *p.unfolded);

@@ -12,6 +12,7 @@
 #include "cli/output/plan_output.hpp"
 #include "cli/output/prediction_output.hpp"
 #include "report/plans/plan_page.hpp"
+#include "report/plans/search_words.hpp"
 #include "report/scaling/spread_words.hpp"
 #include "report/scaling/story.hpp"
 
@@ -218,9 +219,10 @@ void write_search(JsonWriter& json, const models::Inputs& inputs, const Options&
         json.member(reason, count);
     }
     json.end_object().member("pruned_memory", result.pruned_memory).member("pruned_bound", result.pruned_bound);
-    json.member("evaluated", result.evaluated).member("checked", result.checked).member("cut", result.was_cut);
+    json.member("evaluated", result.evaluated).member("untried", result.untried);
+    json.member("checked", result.checked).member("cut", result.was_cut);
     json.member("least_bound_left_s", result.least_bound_left_s);
-    json.member("plans_per_s", static_cast<double>(result.space) / result.elapsed_s);
+    json.member("plans_per_s", static_cast<double>(result.space - result.untried) / result.elapsed_s);
     json.member("elapsed_s", result.elapsed_s);
     write_changes(json, "binds_s", search::binding_losses(found.ranked.front().prediction));
     json.key("best").begin_array();
@@ -271,9 +273,9 @@ void print_search(const models::Inputs& inputs, const Options& options, const Fo
               << (inputs.machine.cpu.cores > 0 ? " ranks of " : " tiles of ") << inputs.machine.name << " with "
               << inputs.stack.name << ", " << thousands(options.global_batch) << " sequences a step"
               << overrides_line(options) << "\n\n"
-              << (result.was_cut         ? "The best so far: "
-                  : found.is_by_finish() ? "Over first: "
-                                         : "The best: ")
+              << (found.is_by_finish()     ? result.was_cut ? "Over first, of those found so far: " : "Over first: "
+                  : result.knows_fastest() ? "The best: "
+                                           : "The best so far: ")
               << duration(best.prediction.step_time_s) << " a step, " << percent(best.prediction.mfu) << " MFU, "
               << bytes_text(best.prediction.memory.peak_bytes) << " of " << bytes_text(result.capacity_bytes)
               << report::tight_clause(found.room) << "\n  " << plan_line(best.plan, has_experts) << "\n";
@@ -312,6 +314,9 @@ void print_search(const models::Inputs& inputs, const Options& options, const Fo
             std::cout << "  " << differences_line(found.given->ranked.plan, best.plan) << "\n";
         }
     }
+    if (result.was_cut && !options.plan.empty()) {
+        std::cout << "\nWhere the plan of --plan stands is told by a search that was not ended early.\n";
+    }
     print_shut_out(inputs, found);
     for (const std::string& note : best.prediction.notes) {
         std::cout << (&note == &best.prediction.notes.front() ? "\n" : "") << "Note on the best: " << note << "\n";
@@ -322,15 +327,10 @@ void print_search(const models::Inputs& inputs, const Options& options, const Fo
         }
     }
     std::cout << "\n"
-              << thousands(static_cast<double>(result.space))
-              << " plans: " << thousands(static_cast<double>(result.pruned_bound))
-              << " cannot be among the best by their bounds, " << thousands(static_cast<double>(result.pruned_memory))
-              << " looked at do not fit, " << thousands(static_cast<double>(result.evaluated)) << " were simulated, "
-              << thousands(static_cast<double>(result.checked)) << " of them twice; " << duration(result.elapsed_s)
-              << "\n";
-    if (result.was_cut && result.least_bound_left_s > 0) {
-        std::cout << "Ended early: no plan takes less than "
-                  << duration(std::min(result.least_bound_left_s, best.prediction.step_time_s)) << ".\n";
+              << counted(static_cast<double>(result.space), "plan") << ": " << report::counts_clause(result) << "; "
+              << duration(result.elapsed_s) << "\n";
+    if (result.was_cut) {
+        std::cout << report::cut_sentence(result) << "\n";
     }
 }
 

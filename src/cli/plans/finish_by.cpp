@@ -121,7 +121,7 @@ bool ends_before(const report::PlanFinish& one, const report::PlanFinish& other)
 }
 
 report::PlanFinishes play_finalists(const Options& options, const models::Inputs& inputs,
-                                    std::vector<search::RankedPlan>& ranked, bool has_others,
+                                    const search::SearchResult& result, std::vector<search::RankedPlan>& ranked,
                                     const FinishProgress& progress) {
     FinishPlayer player(options);
     report::PlanFinishes all;
@@ -142,7 +142,8 @@ report::PlanFinishes play_finalists(const Options& options, const models::Inputs
         all.plans = std::move(played);
         return all;
     }
-    if (has_others) {
+    all.was_cut = result.was_cut;
+    if (!result.was_cut && result.space > ranked.size()) {
         const double step_s = ranked.back().prediction.step_time_s;
         all.least_of_others_s = player.play_least(inputs, ranked.front().prediction, step_s).elapsed_s.p50;
     }

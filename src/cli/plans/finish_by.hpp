@@ -42,9 +42,10 @@ using FinishProgress = std::function<void(std::size_t, std::size_t)>;
 
 /// Plays `ranked`, the fastest first: all of them where --objective is finish-by, which puts first what is over first
 /// in the median (of two the one with fewer node-hours, then the shorter step) and keeps options' --top of them, their
-/// leads judged anew; else the best alone. `has_others`: there are layouts with longer steps.
+/// leads judged anew; else the best alone. `result`: of the search that they are of.
 [[nodiscard]] report::PlanFinishes play_finalists(const Options& options, const models::Inputs& inputs,
-                                                  std::vector<search::RankedPlan>& ranked, bool has_others,
+                                                  const search::SearchResult& result,
+                                                  std::vector<search::RankedPlan>& ranked,
                                                   const FinishProgress& progress);
 
 /// True for the one that is over first, as above.

@@ -30,8 +30,7 @@ FoundPlans judge_plans(const models::Inputs& inputs, const Options& options, con
     found.ranked = ranked_plans(inputs, found.result, options.tokens);
     if (plays_runs(options, inputs.machine)) {
         launch::ProgressLine line("layouts played as whole runs");
-        const bool has_others = found.result.space > found.ranked.size();
-        found.finish = play_finalists(options, inputs, found.ranked, has_others,
+        found.finish = play_finalists(options, inputs, found.result, found.ranked,
                                       [&line](std::size_t done, std::size_t all) { line.show(done, all); });
     }
     found.shut_out = shut_out_by_memory(inputs, request, found.result, kShutOutShown);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/number_text.hpp"
 #include "base/output_file.hpp"
 #include "base/units.hpp"
 #include "cli/flags/input_flags.hpp"
@@ -72,7 +73,7 @@ models::Inputs search_inputs(const Options& options) {
     const bool is_of_cpus = read.cpu.cores > 0;
     if (options.stack.empty() && read.default_stack.empty()) {
         throw InputError("auspex plan", "found no --stack, and machine " + read.name +
-                                            " has no default_stack; expected the name of a stack");
+                                            " has no default_stack; expected " + stack_wish(read));
     }
     models::Inputs inputs = models::load_inputs(
         std::move(machine),
@@ -132,6 +133,12 @@ search::SearchOptions search_options(const Options& options) {
         return launch::caught_signal() != 0 || (limit_s > 0 && elapsed.count() >= limit_s);
     };
     return how;
+}
+
+std::function<void(const search::SearchProgress&)> progress_on(launch::ProgressLine& line) {
+    return [&line](const search::SearchProgress& p) {
+        line.show(p.done, p.all, p.best_s > 0 ? "best so far " + duration(p.best_s) : "");
+    };
 }
 
 /// What --where asks of a field that --set holds at something else.

@@ -1,6 +1,9 @@
 #pragma once
 /// @file From flags to a space of plans to search, and what to say where there is nothing in it.
+#include <functional>
+
 #include "cli/flags/options.hpp"
+#include "launch/progress_line.hpp"
 #include "sim/search/plan_search.hpp"
 
 namespace auspex::cli {
@@ -13,6 +16,9 @@ namespace auspex::cli {
 /// --top (or, to be ranked by --objective finish-by, kFinalists where that is more), --exhaustive, and an end after
 /// --time-limit from now or at a caught signal.
 [[nodiscard]] search::SearchOptions search_options(const Options& options);
+
+/// Shows how many plans are decided, and the best step so far.
+[[nodiscard]] std::function<void(const search::SearchProgress&)> progress_on(launch::ProgressLine& line);
 
 /// Nothing divides tiles and batch: throws InputError with the nearest batch and the nearest number of tiles that work.
 [[noreturn]] void refuse_empty(const Options& options, const models::Inputs& inputs,

@@ -75,7 +75,7 @@ void lead(const Options& options, const models::Inputs& inputs, const search::Sp
     KeptSearch kept(options, key);
     kept.attach(how);
     launch::ProgressLine line("plans decided");
-    how.progress = [&line](const search::SearchProgress& p) { line.show(p.done, p.all); };
+    how.progress = progress_on(line);
     SearchMailbox mailbox;
     search::LeadParts parts(mailbox, key, how.is_cut);
     how.parts = &parts;

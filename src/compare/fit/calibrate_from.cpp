@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "base/number_text.hpp"
 #include "base/statistics/statistics.hpp"
 #include "compare/fit/attention_table.hpp"
 #include "compare/fit/calibration.hpp"
@@ -55,27 +56,48 @@ double full_depth_s(const models::Tile& tile, const models::Measurement& row) {
     return 2 * products(row) / (sustained_rate(tile, row) * filled);
 }
 
-/// Products with a model's shapes: seconds = full_depth_s / ceiling (1 + half_depth / depth).
+/// The depth at half of the ceiling and the ceiling, of seconds = full_depth_s / ceiling (1 + half_depth / depth).
+/// Nothing where rows are too few or too alike, and where they allow of no cost of depth as well as of the present one.
+struct ShapeFit {
+    FittedNumber half_depth, ceiling;
+};
+
+std::optional<ShapeFit> fit_shapes(TableCalibration& work, const Rows& rows) {
+    if (!can_be_fitted(rows, [](const models::Measurement& row) { return row.depth; })) {
+        return std::nullopt;
+    }
+    std::vector<Observation> observations;
+    for (const models::Measurement& row : rows) {
+        const double full_s = full_depth_s(work.machine.tile, row);
+        observations.push_back({{full_s, full_s / row.depth}, row.seconds});
+    }
+    const NonNegativeFit fit = fit_non_negative(observations, kSeed);
+    const FittedNumber reciprocal = fitted(fit.coefficients[0], "");
+    if (reciprocal.value <= 0) {
+        throw InputError(line_of(rows.front()),
+                         "found rates of gemm shape that grow in step with depth; expected a ceiling");
+    }
+    const ShapeFit found{scaled(fitted(fit.coefficients[1], ""), 1 / reciprocal.value), inverse(reciprocal)};
+    const double present = work.machine.tile.gemm_half_depth;
+    if (found.half_depth.low <= 0 && present <= found.half_depth.high) {
+        work.calibration.warnings.push_back("gemm shape: rows do not say how much depth costs, half_depth " +
+                                            six_digits(found.half_depth.value) + " with an interval from 0 to " +
+                                            six_digits(found.half_depth.high) + ": tile.gemm_half_depth stays " +
+                                            six_digits(present));
+        return std::nullopt;
+    }
+    return found;
+}
+
+/// Products with a model's shapes.
 void take_shapes(TableCalibration& work, const Rows& rows) {
     if (rows.empty()) {
         return;
     }
     std::vector<FitQuality::Term> terms;
-    if (can_be_fitted(rows, [](const models::Measurement& row) { return row.depth; })) {
-        std::vector<Observation> observations;
-        for (const models::Measurement& row : rows) {
-            const double full_s = full_depth_s(work.machine.tile, row);
-            observations.push_back({{full_s, full_s / row.depth}, row.seconds});
-        }
-        const NonNegativeFit fit = fit_non_negative(observations, kSeed);
-        const FittedNumber reciprocal = fitted(fit.coefficients[0], "");
-        if (reciprocal.value <= 0) {
-            throw InputError(line_of(rows.front()),
-                             "found rates of gemm shape that grow in step with depth; expected a ceiling");
-        }
-        const FittedNumber half_depth = scaled(fitted(fit.coefficients[1], ""), 1 / reciprocal.value);
-        terms.push_back(put(work, "tile.gemm_half_depth", Dimension::kNone, half_depth, rows));
-        terms.push_back(put_share(work, "tile.gemm_ceiling", inverse(reciprocal), rows));
+    if (const std::optional<ShapeFit> fit = fit_shapes(work, rows)) {
+        terms.push_back(put(work, "tile.gemm_half_depth", Dimension::kNone, fit->half_depth, rows));
+        terms.push_back(put_share(work, "tile.gemm_ceiling", fit->ceiling, rows));
     } else {
         const double half_depth = work.machine.tile.gemm_half_depth;
         const auto share = [&](const models::Measurement& row) {

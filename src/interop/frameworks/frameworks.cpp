@@ -2,6 +2,7 @@
 #include "interop/frameworks/frameworks.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/error.hpp"
 #include "base/input_text.hpp"
@@ -9,6 +10,7 @@
 #include "interop/deepspeed/deepspeed.hpp"
 #include "interop/megatron/megatron.hpp"
 #include "interop/optimus/optimus.hpp"
+#include "interop/settings_writer.hpp"
 #include "interop/torchtitan/torchtitan.hpp"
 
 namespace auspex::interop {
@@ -28,6 +30,16 @@ Emission of_next_tokens(const EmitRequest& request) {
                          "found \"dpo\"; expected \"next-token\": no framework here has it");
     }
     return emit(request);
+}
+
+/// `rank_order ["dp", "pp", "ep", "tp"]`
+std::string field_and_found(const InputError& error) {
+    const std::string where = error.where();
+    const std::size_t dollar = where.find("$.");
+    const std::string found = error.found().substr(0, error.found().find("; expected"));
+    const std::string before = "found ";
+    return (dollar == std::string::npos ? where : where.substr(dollar + 2)) + " " +
+           (found.starts_with(before) ? found.substr(before.size()) : found);
 }
 
 }  // namespace
@@ -55,19 +67,17 @@ const Framework& framework_named(const std::string& word, const std::string& fla
     throw InputError(flag, "found \"" + printable(word) + "\"; expected one of " + list + did_you_mean(word, words));
 }
 
-std::string refused_by(const Framework& framework, const models::Workload& workload, const models::Plan& plan,
-                       int tiles_of_node) {
+std::vector<std::string> refused_by(const Framework& framework, const models::Workload& workload,
+                                    const models::Plan& plan, int tiles_of_node) {
+    std::vector<std::string> refused;
     try {
         static_cast<void>(framework.emit({workload, plan, tiles_of_node, 0, ""}));
-        return "";
-    } catch (const InputError& error) {
-        const std::string& where = error.where();
-        const std::size_t dollar = where.find("$.");
-        const std::string found = error.found().substr(0, error.found().find("; expected"));
-        const std::string before = "found ";
-        return (dollar == std::string::npos ? where : where.substr(dollar + 2)) + " " +
-               (found.starts_with(before) ? found.substr(before.size()) : found);
+    } catch (const PlanRefusal& refusal) {
+        std::ranges::transform(refusal.faults(), std::back_inserter(refused), field_and_found);
+    } catch (const InputError& of_workload) {
+        refused.push_back(field_and_found(of_workload));
     }
+    return refused;
 }
 
 }  // namespace auspex::interop

@@ -19,9 +19,9 @@ struct Framework {
 /// Throws InputError, under `flag`, that lists the words.
 [[nodiscard]] const Framework& framework_named(const std::string& word, const std::string& flag);
 
-/// What of a resolved plan a framework's settings cannot say, as `recompute "attention" without others`; empty: it
-/// takes the plan. `tiles_of_node`: of the machine.
-[[nodiscard]] std::string refused_by(const Framework& framework, const models::Workload& workload,
-                                     const models::Plan& plan, int tiles_of_node);
+/// All of a resolved plan that a framework's settings cannot say, each as `recompute "attention" without others`, the
+/// field first; of a model that they cannot say that alone. Empty: it takes the plan. `tiles_of_node`: of the machine.
+[[nodiscard]] std::vector<std::string> refused_by(const Framework& framework, const models::Workload& workload,
+                                                  const models::Plan& plan, int tiles_of_node);
 
 }  // namespace auspex::interop

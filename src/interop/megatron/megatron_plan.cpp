@@ -66,9 +66,12 @@ class Writer {
         }
         out_.require_validation();
         out_.require_plain_states();
-        out_.require(plan_.schedule != models::ScheduleKind::kGpipe && !splits_backward(plan_.schedule), "schedule",
-                     std::string("\"") + to_string(plan_.schedule) + "\"", "\"1f1b\" or \"interleaved-1f1b\"");
-        write_stages();
+        const bool has_schedule = plan_.schedule != models::ScheduleKind::kGpipe && !splits_backward(plan_.schedule);
+        out_.require(has_schedule, "schedule", std::string("\"") + to_string(plan_.schedule) + "\"",
+                     "\"1f1b\" or \"interleaved-1f1b\"");
+        if (has_schedule) {
+            write_stages();
+        }
         write_order();
     }
 
@@ -132,8 +135,7 @@ class Writer {
         const std::string stages_first = order_text(kStagesFirst);
         if (!is_order(plan_, kReplicasFirst)) {
             out_.refuse("rank_order", order_text(plan_.rank_order), stages_first + " or " + order_text(kReplicasFirst));
-        }
-        if (!can_map) {
+        } else if (!can_map) {
             out_.refuse("rank_order",
                         order_text(plan_.rank_order) + " with ep x etp " + std::to_string(of_experts) +
                             " and tp x cp " + std::to_string(plan_.tp * plan_.cp),

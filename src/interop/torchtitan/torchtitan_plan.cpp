@@ -105,15 +105,20 @@ class Writer {
         out_.require_validation();
         out_.require_kept_on_device();
         out_.require_plain_products_and_context();
-        out_.require(schedule != kTorchSchedules.end(), "schedule",
-                     std::string("\"") + to_string(plan_.schedule) + "\"",
-                     "one of torch.distributed.pipelining, such as \"1f1b\", \"zbv\" or \"dualpipev\"");
+        if (schedule == kTorchSchedules.end()) {
+            out_.refuse("schedule", std::string("\"") + to_string(plan_.schedule) + "\"",
+                        "one of torch.distributed.pipelining, such as \"1f1b\", \"zbv\" or \"dualpipev\"");
+            return;
+        }
         const int stages = plan_.pp * plan_.virtual_stages;
         out_.add("parallelism.pipeline_parallel_degree", plan_.pp, "pp");
         add_word("parallelism.pipeline_parallel_schedule", std::string(schedule->name), "schedule");
         const std::optional<Weights> weights = weights_of(workload_, plan_);
-        out_.require(weights.has_value(), "stages", "layers dealt so",
-                     "a deal that counts embedding and head as some layers and is even otherwise");
+        if (!weights) {
+            out_.refuse("stages", "layers dealt so",
+                        "a deal that counts embedding and head as some layers and is even otherwise");
+            return;
+        }
         out_.add("parallelism.pipeline_parallel_layers_per_stage", layers_per_stage(stages, *weights),
                  "virtual_stages");
         out_.add("parallelism.pipeline_parallel_first_stage_less_layers", weights->first, "stages");
@@ -123,7 +128,7 @@ class Writer {
     }
 
     /// torchtitan takes two stages a rank where they are interleaved, or divides layers by this, rounded up.
-    [[nodiscard]] std::string layers_per_stage(int stages, const Weights& weights) const {
+    [[nodiscard]] std::string layers_per_stage(int stages, const Weights& weights) {
         constexpr int kVirtualStages = 2;
         if (plan_.virtual_stages <= kVirtualStages) {
             return "None";

@@ -105,7 +105,8 @@ void read_stages(const JsonValue& root, Plan& plan) {
 
 void read_precision(const JsonValue& root, Plan& plan) {
     if (const auto value = root.find("precision")) {
-        const bool is_fp32 = value->as_one_of({"bf16", "fp32"}) == 1;
+        const bool is_fp32 = word_of(*value, {"bf16", "fp32"},
+                                     "for products in 8 or 4 bits the key \"fp8\" (--set plan.fp8=tensorwise)") == 1;
         plan.precision = is_fp32 ? "fp32" : "bf16";
         plan.weight_bytes = is_fp32 ? 4 : 2;
     }

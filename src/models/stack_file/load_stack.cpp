@@ -11,12 +11,23 @@
 #include "models/flag_words.hpp"
 #include "models/jobs/launch_settings.hpp"
 #include "models/pipeline/schedule_kind.hpp"
+#include "models/plan.hpp"
 #include "models/stack.hpp"
+#include "models/stack_file/communication.hpp"
 #include "models/stack_file/read_kernels.hpp"
 #include "models/stack_file/stack_values.hpp"
 
 namespace auspex::models {
 namespace {
+
+std::string read_text(const JsonValue& parent, std::string_view key) {
+    const JsonValue value = parent.at(key);
+    std::string text = value.as_string();
+    if (text.empty()) {
+        value.fail("a text that is not empty");
+    }
+    return text;
+}
 
 void read_pipeline(const JsonValue& section, Stack& stack) {
     section.allow_only({"blocking_sends", "sync_after_pass", "router_logits_travel", "scatters_messages"});
@@ -97,7 +108,9 @@ void read_transport_entry(const JsonValue& entry, Stack& stack) {
             read_constant(entry, "rank_window", Dimension::kBytes, 1024, 1e12, kStackRole, stack.constants);
     }
     stack.scale_up_efficiency = read_fraction(entry, "scale_up_efficiency", stack);
-    stack.scale_out_efficiency = read_fraction(entry, "scale_out_efficiency", stack);
+    constexpr double kLeastOfLinks = 0.001;  // TCP over fast NICs reaches less than a hundredth
+    stack.scale_out_efficiency =
+        read_constant(entry, "scale_out_efficiency", Dimension::kNone, kLeastOfLinks, 1, kStackRole, stack.constants);
     if (entry.find("shard_efficiency")) {
         stack.shard_efficiency = read_fraction(entry, "shard_efficiency", stack);
     }
@@ -136,6 +149,11 @@ void read_transport_entry(const JsonValue& entry, Stack& stack) {
 
 /// Every entry is checked, whichever is in use.
 void read_transport(const JsonValue& section, Stack& stack) {
+    section.allow_only({"use", "entries", "library", "measured_on"});
+    if (section.find("library")) {
+        stack.library = read_text(section, "library");
+    }
+    stack.transport_measured_on = section.find("measured_on") ? read_text(section, "measured_on") : stack.measured_on;
     const DatedEntry entry = entry_in_use(section, stack.transport_names, [](const JsonValue& one) {
         Stack unused;
         read_transport_entry(one, unused);
@@ -189,7 +207,7 @@ constexpr std::array<std::string_view, 3> kDispatchWords{"allgather-reducescatte
                                                          "hierarchical-alltoall"};
 
 void read_offers(const JsonValue& section, Stack& stack) {
-    section.allow_only({"expert_kernels", "optimizers", "dispatches", "schedules"});
+    section.allow_only({"expert_kernels", "optimizers", "dispatches", "schedules", "fp8"});
     stack.offers_expert_kernels = read_words(section, "expert_kernels", kExpertKernelWords);
     stack.offers_optimizers = read_words(section, "optimizers", kOptimizerWords);
     stack.offers_dispatches = read_words(section, "dispatches", kDispatchWords);
@@ -197,27 +215,25 @@ void read_offers(const JsonValue& section, Stack& stack) {
     if (section.find("schedules")) {
         stack.offers_schedules = read_words(section, "schedules", schedule_words());
     }
-}
-
-std::string read_text(const JsonValue& parent, std::string_view key) {
-    const JsonValue value = parent.at(key);
-    std::string text = value.as_string();
-    if (text.empty()) {
-        value.fail("a text that is not empty");
+    if (section.find("fp8")) {
+        stack.offers_fp8 = read_words(section, "fp8", std::span(kFp8Words).subspan(1));  // "none" is no recipe
     }
-    return text;
 }
 
 }  // namespace
 
 Stack load_stack(const JsonDocument& document) {
     const JsonValue root = document.root();
+    if (root.is_object() && root.find(kCommunicationKey)) {
+        return load_stack(with_communication(document));
+    }
     root.allow_only({"name", "description", "kernels", "pipeline", "optimizer", "transport", "collectives", "processes",
                      "can_overlap", "tp_beside_products", "measured_on", "offers", "emit_format", "environment",
                      "releases", "startup"});
     Stack stack;
     stack.file = document.name();
     stack.name = read_text(root, "name");
+    stack.measured_on = read_text(root, "measured_on");
     if (root.find("description")) {
         static_cast<void>(read_text(root, "description"));
     }
@@ -235,7 +251,6 @@ Stack load_stack(const JsonDocument& document) {
     if (const auto pieces = root.find("tp_beside_products")) {
         stack.tp_beside_products = pieces->as_bool();
     }
-    stack.measured_on = read_text(root, "measured_on");
     read_offers(root.at("offers"), stack);
     if (const auto format = root.find("emit_format")) {
         static_cast<void>(format->as_one_of({"megatron-lm", "optimus", "torchtitan", "deepspeed"}));

@@ -161,6 +161,7 @@ std::optional<JsonValue> release_in_use(const JsonValue& root, Stack& stack) {
     if (!section) {
         return std::nullopt;
     }
+    section->allow_only({"use", "entries"});
     const DatedEntry found = entry_in_use(*section, stack.releases, [&root](const JsonValue& entry) {
         entry.allow_only({"date", "kernels", "can_overlap", "startup"});
         check_date(entry.at("date"));

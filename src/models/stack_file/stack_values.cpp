@@ -74,7 +74,6 @@ void check_entry_name(const JsonValue& entries, const std::string& name) {
 
 DatedEntry entry_in_use(const JsonValue& section, std::vector<std::string>& names,
                         const std::function<void(const JsonValue& entry)>& check) {
-    section.allow_only({"use", "entries"});
     const JsonValue use = section.at("use"), entries = section.at("entries");
     const std::string wanted = use.as_string();
     for (const std::string& name : entries.keys()) {

@@ -87,6 +87,7 @@ class PlanChange:
     memory_peak_bytes: int
     fits: bool
     stack_lacks: str
+    emit_refuses: str
     changes_results: bool
 
 

@@ -124,6 +124,7 @@ class PlanSearch(Result, Asked):
     pruned_memory: int
     pruned_bound: int
     evaluated: int
+    untried: int
     checked: int
     cut: bool
     least_bound_left_s: float

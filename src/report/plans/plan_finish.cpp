@@ -31,8 +31,11 @@ std::string finish_sentence(const PlanFinishes& finishes) {
 
 std::string others_sentence(const PlanFinishes& finishes) {
     const std::string played = "Played were the " + std::to_string(finishes.played) +
-                               " layouts with the shortest steps, " + thousands(static_cast<double>(finishes.samples)) +
-                               " campaigns each";
+                               " layouts with the shortest steps" + (finishes.was_cut ? " found so far, " : ", ") +
+                               thousands(static_cast<double>(finishes.samples)) + " campaigns each";
+    if (finishes.was_cut) {
+        return played + ". One that the search left untried might be over before.";
+    }
     if (!finishes.least_of_others_s) {
         return played + ": all that fit.";
     }

@@ -33,12 +33,13 @@ struct PlanFinishes {
     std::vector<PlanFinish> plans;  ///< of the ranked ones, in order
     /// Median finish of a run with the step of the slowest that was played and the least that a layout's checkpoints
     /// and restarts can take: none that was not played is over before, but for the noise of samples. None: all were
-    /// played.
+    /// played, or the search was cut.
     std::optional<double> least_of_others_s;
+    bool was_cut = false;  ///< the search: layouts that it left untried may have shorter steps than those played
 
     /// No layout that was not played is over before the first of `plans`.
     [[nodiscard]] bool is_certain() const {
-        return !least_of_others_s || *least_of_others_s >= plans.front().elapsed_s.p50;
+        return !was_cut && (!least_of_others_s || *least_of_others_s >= plans.front().elapsed_s.p50);
     }
 };
 

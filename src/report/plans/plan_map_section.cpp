@@ -4,6 +4,7 @@
 #include "report/parts/page.hpp"
 #include "report/parts/text.hpp"
 #include "report/plans/plan_page.hpp"
+#include "report/plans/search_words.hpp"
 
 namespace auspex::report {
 namespace {
@@ -66,15 +67,17 @@ std::string plan_map_section(const PlanPage& page) {
         "id=\"columns\"></select></label></div>\n<noscript><p>The map is drawn by the page's script.</p></noscript>\n"
         "<div class=\"scroll\" id=\"map\" role=\"group\" aria-label=\"map of two fields\"></div>\n" +
         data;
+    const std::string more = page.map.played == 0 ? ""
+                                                  : "; beyond it, " + thousands(static_cast<double>(page.map.played)) +
+                                                        " more plans were simulated for the first pair, " +
+                                                        page.map.axes[0].name + " and " + page.map.axes[1].name;
     return map +
            html_paragraph(
                "Seconds of the fastest plan with such a pair of values; the deeper the colour the nearer to the best, "
                "pale from four times its step on. Bold: exact, no plan that fits is faster. ≤: the fastest that was "
                "simulated; another may be faster. ≥, dashed: no plan that was simulated fits, and none that does takes "
-               "less. Hatched: weights and gradients alone do not fit. –: no plan has the pair. The search decides "
-               "all plans with bounds up to its last ranked step; beyond it, " +
-                   thousands(static_cast<double>(page.map.played)) + " more plans were simulated for the first pair, " +
-                   page.map.axes[0].name + " and " + page.map.axes[1].name +
+               "less. Hatched: weights and gradients alone do not fit. –: no plan has the pair. " +
+                   decided_words(page.result) + more +
                    ". A touched cell shows its plans in the table, as far as they are in it.",
                "note");
 }

@@ -8,6 +8,7 @@
 #include "report/parts/page.hpp"
 #include "report/parts/page_assets.hpp"
 #include "report/parts/text.hpp"
+#include "report/plans/search_words.hpp"
 #include "report/scaling/charts.hpp"
 #include "report/scaling/headlines.hpp"
 #include "report/scaling/spread_words.hpp"
@@ -21,6 +22,11 @@ std::string gigabytes(double bytes) { return significant(bytes / 1e9) + " GB"; }
 std::string source_of(const PlanPage& page) { return source_line(page.command, page.inputs); }
 
 bool is_by_finish(const PlanPage& page) { return page.finish && page.finish->is_objective; }
+
+/// Nothing that was left untried can take the first place.
+bool is_best_of_all(const PlanPage& page) {
+    return is_by_finish(page) ? !page.result.was_cut : page.result.knows_fastest();
+}
 
 /// "data-parallel communication (24 %), idle pipeline stages (13 %)".
 std::string losses_text(const std::vector<search::LossChange>& losses, double step_s, std::size_t most) {
@@ -62,21 +68,17 @@ FirstScreen first_screen(const PlanPage& page) {
         picture_of([&](double width) { return pareto_chart(page, width); }, kColumnPicture),
         {"Step time against memory",
          "To the left is faster, down needs less memory. Dots: plans that were simulated. The line is their front: "
-         "with "
-         "so much memory no faster one was found; the search decides about plans up to its last ranked step, of slower "
-         "ones there may be better. Red dashes: what a tile has. Above it, triangles: plans that would be faster than "
-         "the "
-         "best, and do not fit.",
+         "with so much memory no faster one was found. " +
+             decided_words(page.result) +
+             "; of slower ones there may be better. Red dashes: what a tile has. Above it, triangles: plans that would "
+             "be faster than the best, and do not fit.",
          source_of(page)});
     first.remarks = html_paragraph(answer_sentence(page));
     if (page.room.is_tight()) {
         first.remarks += html_paragraph(room_sentence(page.room), "bad");
     }
     if (page.result.was_cut) {
-        first.remarks +=
-            html_paragraph("The search was ended early: these are the best so far; no plan takes less than " +
-                               duration(std::min(page.result.least_bound_left_s, p.step_time_s)) + ".",
-                           "bad");
+        first.remarks += html_paragraph(cut_sentence(page.result), "bad");
     }
     if (page.given) {
         first.remarks += html_paragraph(given_sentence(*page.given, page.result.space) +
@@ -177,10 +179,8 @@ std::string choice_section(const PlanPage& page) {
 
 std::string search_section(const PlanPage& page) {
     const search::SearchResult& r = page.result;
-    std::string out = html_paragraph(
-        counted(static_cast<double>(r.space), "plan") + " for these tiles and this batch: " + count(r.pruned_bound) +
-        " cannot be among the best by their bounds, " + count(r.pruned_memory) + " looked at do not fit, " +
-        count(r.evaluated) + " were simulated, " + count(r.checked) + " of them twice.");
+    std::string out = html_paragraph(counted(static_cast<double>(r.space), "plan") +
+                                     " for these tiles and this batch: " + counts_clause(r) + ".");
     if (r.rejected.empty()) {
         return out;
     }
@@ -196,8 +196,9 @@ std::string search_section(const PlanPage& page) {
 std::string answer_sentence(const PlanPage& page) {
     const search::RankedPlan& best = page.ranked.front();
     const predict::Prediction& p = best.prediction;
-    std::string out = page.best_line + (is_by_finish(page) ? " is over first: " : " is the fastest: ") +
-                      duration(p.step_time_s) + " a step (90 %: " + interval_text(p.step_time_interval_s) + " s), " +
+    std::string out = page.best_line + (is_by_finish(page) ? " is over first" : " is the fastest") +
+                      (is_best_of_all(page) ? ": " : " of those found so far: ") + duration(p.step_time_s) +
+                      " a step (90 %: " + interval_text(p.step_time_interval_s) + " s), " +
                       short_count(p.tokens_per_s) + " tokens/s; beside useful compute it takes " +
                       losses_text(search::binding_losses(p), p.step_time_s, 3);
     if (page.ranked.size() < 2) {
@@ -256,9 +257,11 @@ std::string given_sentence(const search::GivenPlan& given, std::uint64_t space) 
 
 std::string plan_headline(const PlanPage& page) {
     const predict::Prediction& p = page.ranked.front().prediction;
-    std::string out = (is_by_finish(page) ? "Layout whose run is over first, of " : "Fastest layout of ") +
-                      page.subject + ": " + page.best_line.substr(0, page.best_line.find(" | ")) + ", " +
-                      duration(p.step_time_s) + " a step, " + percent(p.mfu) + " MFU" + tight_clause(page.room);
+    const std::string found = is_best_of_all(page) ? "" : " found so far";
+    std::string out =
+        (is_by_finish(page) ? "Layout" + found + " whose run is over first, of " : "Fastest layout" + found + " of ") +
+        page.subject + ": " + page.best_line.substr(0, page.best_line.find(" | ")) + ", " + duration(p.step_time_s) +
+        " a step, " + percent(p.mfu) + " MFU" + tight_clause(page.room);
     if (page.given && page.given->why_not.empty()) {
         const double ratio = page.given->ranked.lead.ratio;
         return out + (ratio > 1 ? "; the plan of --plan is " + percent(ratio - 1, 0) + " behind"

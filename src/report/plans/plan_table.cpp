@@ -83,8 +83,9 @@ std::string plan_table_section(const PlanPage& page) {
         }
         skills.row_classes.push_back(row_class(page.rows[row]));
     }
-    return html_paragraph("The " + std::to_string(page.ranked.size()) +
-                              " fastest that fit; of slower ones those on the front of step and memory, and the best "
+    return html_paragraph("The " + std::to_string(page.ranked.size()) + " fastest " +
+                              (page.result.was_cut ? "found so far " : "") +
+                              "that fit; of slower ones those on the front of step and memory, and the best "
                               "that is known of each pair of values in the first map below." +
                               (constant.empty() ? "" : " The same in all: " + constant + "."),
                           "note") +

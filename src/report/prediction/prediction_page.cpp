@@ -30,9 +30,10 @@ std::vector<Card> cards_of(const predict::Prediction& p) {
     std::vector<Card> cards{
         {duration(p.step_time_s),
          "a step; 90 %: " + interval_text(p.step_time_interval_s) + " s" +
-             (p.published_spread ? "; " + interval_text(p.step_time_interval_with_spread_s) + " s with the spread of " +
-                                       spread_runs(*p.published_spread)
-                                 : "")},
+             (!p.published_spread              ? ""
+              : p.published_spread->sigma == 0 ? "; enough for nine of ten of " + spread_runs(*p.published_spread)
+                                               : "; " + interval_text(p.step_time_interval_with_spread_s) +
+                                                     " s with the spread of " + spread_runs(*p.published_spread))},
         {percent(p.mfu), "MFU of " + format_quantity(p.peak_flop_per_s, Dimension::kFlopPerSecond) +
                              (p.hfu > p.mfu ? "; with recomputed work " + percent(p.hfu) : "")},
         {percent(bubble_share(p)), "of the step idle in the pipeline (bubble)"},

@@ -61,7 +61,8 @@ const char* const kGroupsNote =
     "An error is predicted over measured time of a step, minus 1. Mean, median and 90 % (of the cases no larger) are "
     "of "
     "the errors' sizes, the bias is the mean with its sign: below 0 where predictions are too short. Fitted: the case, "
-    "or its group, gave a constant; verified: it did not. A case's interval is of 90 %: the uncertainties of constants "
+    "or its group, gave a constant; corrected: what it says was changed; verified: neither. A case's interval is of 90 "
+    "%: the uncertainties of constants "
     "and the unexplained spread of other sources' "
     "cases, of the same stack and machine if there are five of two sources, else the stack, else the machine, else "
     "all; nothing of "
@@ -87,15 +88,15 @@ const char* const kAblationNote =
 
 TextRows group_rows(const std::vector<ValidatedRun>& runs) {
     const std::map<std::string, RunSummary> groups = evaluate::summaries(runs);
-    TextRows rows{{"group", "cases", "mean |error|", "median", "90 %", "bias", "intervals hold", "constants' hold",
-                   "memory |error|"}};
+    TextRows rows{{"group", "cases", "mean |error|", "median", "90 %", "bias", "intervals hold", "their ± (median)",
+                   "constants' hold", "memory |error|"}};
     const auto add = [&rows](const std::string& group, const RunSummary& s) {
         rows.push_back({group, std::to_string(s.errors.n), percent(s.mape), percent(s.errors.median_abs_error),
                         percent(s.errors.p90_abs_error), signed_percent(s.errors.mean_error), percent(s.coverage),
-                        percent(s.constants_coverage),
+                        percent(s.median_half_width), percent(s.constants_coverage),
                         s.memory_n > 0 ? percent(s.memory_mape) + " of " + std::to_string(s.memory_n) : "-"});
     };
-    for (const char* const first : {"all", "verified", "fitted"}) {
+    for (const char* const first : {"all", "verified", "fitted", "corrected"}) {
         if (const auto found = groups.find(first); found != groups.end()) {
             add(first, found->second);
         }

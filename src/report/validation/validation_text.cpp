@@ -15,12 +15,12 @@ using evaluate::RunSummary;
 using evaluate::ValidatedRun;
 
 void print_groups(std::ostream& out, const std::vector<ValidatedRun>& runs) {
-    std::vector<TextRow> table{{"group", "n", "mean |error|", "median", "90 %", "bias", "intervals hold",
+    std::vector<TextRow> table{{"group", "n", "mean |error|", "median", "90 %", "bias", "intervals hold", "their ±",
                                 "constants' hold", "memory |error|"}};
     for (const auto& [group, s] : evaluate::summaries(runs)) {
         table.push_back({group, std::to_string(s.errors.n), percent(s.mape), percent(s.errors.median_abs_error),
                          percent(s.errors.p90_abs_error), signed_percent(s.errors.mean_error), percent(s.coverage),
-                         percent(s.constants_coverage),
+                         percent(s.median_half_width), percent(s.constants_coverage),
                          s.memory_n > 0 ? percent(s.memory_mape) + " of " + std::to_string(s.memory_n) : "-"});
     }
     out << text_table(table, {0}) << "\n";
@@ -38,9 +38,7 @@ void print_cases(std::ostream& out, const std::vector<const ValidatedRun*>& wors
                                                             : ""),
                          one->machine, one->stack});
     }
-    if (!worst.empty()) {
-        out << "Cases, the largest errors first\n\n" << text_table(table, {4, 5, 6, 7, 8}) << "\n";
-    }
+    out << "Cases, the largest errors first\n\n" << text_table(table, {4, 5, 6, 7, 8}) << "\n";
 }
 
 /// What the largest errors rest on beside what their sources say.
@@ -62,19 +60,28 @@ void print_notes(std::ostream& out, const std::vector<const ValidatedRun*>& wors
     out << (is_first ? "" : "\n");
 }
 
+void print_words(std::ostream& out) {
+    out << "error: predicted over measured time, minus 1; fitted: the case, or its group, gave a constant; corrected: "
+           "what it says was changed; verified: neither\n"
+           "intervals: of 90 %, constants with the spread of other sources' cases (same stack and machine, else stack, "
+           "else machine, else all; where these have too few, that of the published runs that came with the program); "
+           "their "
+           "±: half their width, median; constants': without that spread; memory: of its peak, where one was "
+           "measured\n";
+}
+
 }  // namespace
 
 void print_validation(std::ostream& out, const std::vector<ValidatedRun>& runs) {
     const std::vector<const ValidatedRun*> worst = evaluate::worst_first(runs);
-    print_cases(out, worst);
-    print_notes(out, worst);
-    print_groups(out, runs);
-    out << "error: predicted over measured time, minus 1; fitted: the case, or its group, gave a constant; corrected: "
-           "what it says was changed; verified: neither\n"
-           "intervals: of 90 %, constants with the spread of other sources' cases (same stack and machine, else stack, "
-           "else machine, else all; constants alone where these have too few); constants': without that spread; "
-           "memory: "
-           "of its peak, where one was measured\n";
+    if (worst.empty()) {
+        out << "none of " << counted(runs.size(), "case") << " could be predicted\n";
+    } else {
+        print_cases(out, worst);
+        print_notes(out, worst);
+        print_groups(out, runs);
+        print_words(out);
+    }
     for (const ValidatedRun& one : runs) {
         if (!one.why_unmapped.empty()) {
             out << "not mapped: " << one.why_unmapped << "\n";

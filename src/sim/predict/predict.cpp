@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "models/attention/attention_choice.hpp"
+#include "models/stack_file/communication.hpp"
 #include "sim/predict/cpu_sensitivity.hpp"
 #include "sim/predict/memory_report.hpp"
 #include "sim/predict/mfu_waterfall.hpp"
@@ -236,13 +237,16 @@ void add_notes(Prediction& p, const models::Inputs& inputs, const SimulatedStep&
             p.notes.push_back(std::move(note));
         }
     } else if (stack.measured_on == "none") {
-        p.notes.push_back("nothing of stack " + stack.name + " is measured: its constants are assumed, derived, or fitted to published runs");
+        p.notes.push_back("stack " + stack.name +
+                          " was measured on no machine here as a whole: its constants are each assumed, derived, or "
+                          "from published measurements");
     } else if (stack.measured_on != inputs.machine.name) {
         p.notes.push_back("the constants of stack " + stack.name + " come from " + stack.measured_on +
                           " and are used on " + inputs.machine.name + " unchanged");
     }
-    if (std::string note = attention_note(inputs.machine.name, inputs.machine.tile, stack); !note.empty()) {
-        p.notes.push_back(std::move(note));
+    for (const std::string& note : {communication_note(inputs.machine.name, stack),
+                                    attention_note(inputs.machine.name, inputs.machine.tile, stack)}) {
+        p.notes.insert(p.notes.end(), note.empty() ? 0 : 1, note);
     }
     if (step.paired) {
         p.notes.push_back("memory is reckoned with passes one behind the other: workspace of two at once is left out");
@@ -257,6 +261,9 @@ void add_notes(Prediction& p, const models::Inputs& inputs, const SimulatedStep&
         note_what_if(p, stack, stack.offers_schedules, "schedule", to_string(step.plan.schedule));
     }
     note_what_if(p, stack, stack.offers_optimizers, "optimizer", to_string(step.plan.optimizer));
+    if (step.plan.fp8 != models::Fp8::kNone) {
+        note_what_if(p, stack, stack.offers_fp8, "fp8", to_string(step.plan.fp8));
+    }
     if (inputs.workload.num_experts > 0) {
         note_what_if(p, stack, stack.offers_expert_kernels, "expert_kernels", to_string(step.plan.expert_kernels));
         if (step.plan.ep > 1) {

@@ -21,6 +21,7 @@
 #include "sim/search/bounded_grids.hpp"
 #include "sim/search/bounds/grid_lenses.hpp"
 #include "sim/search/leaders.hpp"
+#include "sim/search/left_plans.hpp"
 #include "sim/search/recomputed.hpp"
 #include "sim/search/search_board.hpp"
 #include "sim/search/state/state_keeper.hpp"
@@ -61,14 +62,17 @@ class Search {
         SearchResult result;
         result.space = space_.size();
         result.rejected = space_.rejected();
+        result.filter = space_.filter_name();
         board_.fill(result, options_.exhaustive);
-        result.was_cut = is_cut_;
-        result.pruned_bound = is_cut_ ? 0 : result.space - result.pruned_memory - result.evaluated;
+        const LeftPlans left = left_plans(board_, space_, grids, limit_s());
+        result.untried = left.untried;
+        result.was_cut = left.untried > 0;
+        result.pruned_bound = result.space - result.pruned_memory - result.evaluated - result.untried;
         result.capacity_bytes = inputs_.machine.tile.hbm_bytes;
-        result.least_bound_left_s = is_cut_ ? least_left(grids) : 0;
-        result.decided_below_s = is_cut_ ? std::min(limit_s(), result.least_bound_left_s) : limit_s();
+        result.least_bound_left_s = left.least_bound_s;
+        result.decided_below_s = result.was_cut ? std::min(limit_s(), left.least_bound_s) : limit_s();
         result.played = board_.played();
-        if (!is_cut_) {
+        if (!result.was_cut) {
             result.checked = check_some();
         }
         result.elapsed_s = elapsed_s();
@@ -127,17 +131,6 @@ class Search {
                 board_.add_smallest({.candidate = plan, .memory_peak_bytes = memory.peak_bytes(plan)});
             }
         }
-    }
-
-    /// The lowest bound of the grids that were not gone through.
-    [[nodiscard]] double least_left(const std::vector<Grid>& grids) {
-        double least_s = std::numeric_limits<double>::infinity();
-        for (const Grid& grid : grids) {
-            if (!board_.is_finished(part_of(grid, space_).part)) {
-                least_s = std::min(least_s, grid.front().bound_s);
-            }
-        }
-        return least_s;
     }
 
     bool has_to_stop() {
@@ -207,9 +200,11 @@ class Search {
             const std::vector<std::pair<Candidate, std::uint64_t>> around = space_.neighbours_of(best.candidate);
             tbb::parallel_for(std::size_t{0}, around.size(), [&](std::size_t i) {
                 const auto& [plan, number] = around[i];
-                const double floor_s = GridFloor(inputs_, tables_.local(), plan).of(plan);
-                if (floor_s <= to_seconds(best.step) && !has_to_stop() && space_.passes(plan)) {
-                    evaluate_alone({floor_s, number, plan});
+                GridFloor floor(inputs_, tables_.local(), plan);
+                const bool may_be_it = floor.memory_bytes(plan) <= inputs_.machine.tile.hbm_bytes &&
+                                       floor.of(plan) <= to_seconds(best.step);
+                if (may_be_it && !has_to_stop() && space_.passes(plan)) {
+                    evaluate_alone({floor.of(plan), number, plan});
                 }
             });
             is_better_found = false;

@@ -22,8 +22,15 @@ struct EvaluatedPlan {
 };
 
 struct SearchResult {
-    std::uint64_t space = 0, pruned_memory = 0, pruned_bound = 0, evaluated = 0;
+    /// Each plan of the space counts once: space = pruned_memory + pruned_bound + evaluated + untried.
+    std::uint64_t space = 0;
+    std::uint64_t pruned_memory = 0;  ///< looked at, and too large
+    std::uint64_t pruned_bound = 0;   ///< not among the best by bounds or by the part that was played; also those that
+                                      ///< `filter` refuses
+    std::uint64_t evaluated = 0;      ///< played to the end
+    std::uint64_t untried = 0;        ///< was_cut: nothing of the above is known of them
     std::map<std::string, std::uint64_t> rejected;
+    std::string filter;               ///< name of the request's; empty: none
     std::vector<EvaluatedPlan> best;  ///< shortest step first, `top` of them at most
     std::vector<EvaluatedPlan>
         played;  ///< all evaluated, in the order of the space: beyond the best it is chance which are
@@ -35,11 +42,16 @@ struct SearchResult {
     EvaluatedPlan smallest;     ///< where nothing fits: the plan of those looked at that lacks least memory
     std::uint64_t checked = 0;  ///< plans computed from nothing that agreed; one that does not throws
     double capacity_bytes = 0;
-    bool was_cut = false;
+    bool was_cut = false;  ///< it ended before all plans were decided
     /// Every plan whose bound is not above was played, or does not fit; infinite where that is all of them.
     double decided_below_s = std::numeric_limits<double>::infinity();
-    double least_bound_left_s = 0;  ///< was_cut: no plan that was not looked at can be faster; else 0
+    double least_bound_left_s = 0;  ///< was_cut: no untried plan takes less; 0: that is not known yet
     double elapsed_s = 0;
+
+    /// No plan of the space that fits is faster than the first of `best`.
+    [[nodiscard]] bool knows_fastest() const {
+        return !was_cut || (!best.empty() && least_bound_left_s >= to_seconds(best.front().step));
+    }
 };
 
 }  // namespace auspex::search

@@ -79,7 +79,7 @@ report::ComparedSide predicted_side(const DifferenceRequest& request, const std:
                   {"workload", json_quote(inputs.workload.name)},
                   {"plan", json_quote(inputs.plan.name)}};
     const auto add = [&](const char* role, const JsonDocument& document) {
-        side.inputs.push_back({role, document.name(), document.sha256()});
+        report::add_sources(side.inputs, role, document);
     };
     add("machine", inputs.machine_document);
     add("stack", inputs.stack_document);

@@ -43,24 +43,24 @@ double RunPredictor::step_with(const evaluate::ValidatedRun& one, const std::str
 }
 
 void RunPredictor::check_files(const std::vector<evaluate::PublishedRun>& runs) const {
-    std::set<std::vector<std::string>> done;
+    std::set<std::pair<std::string, std::string>> done;
+    const auto load = [this](const evaluate::RunNames::Hardware& hardware,
+                             const evaluate::RunNames::Framework& framework, const std::vector<std::string>& settings) {
+        static_cast<void>(
+            models::load_machine(launch::load_document("machine", place_of(hardware.machine, machines_), settings)));
+        static_cast<void>(
+            models::load_stack(launch::load_document("stack", place_of(framework.stack, stacks_), settings)));
+    };
     for (const evaluate::PublishedRun& run : runs) {
         const auto hardware = hardware_of(names_, run);
         const auto framework = framework_of(names_, run);
-        for (const bool is_compiled : {false, true}) {
-            if (!hardware || !framework) {
-                continue;
-            }
-            const std::vector<std::string> settings = settings_of(*hardware, *framework, is_compiled);
-            std::vector<std::string> files{hardware->machine, framework->stack};
-            files.insert(files.end(), settings.begin(), settings.end());
-            if (!done.insert(std::move(files)).second) {
-                continue;
-            }
-            static_cast<void>(models::load_machine(
-                launch::load_document("machine", place_of(hardware->machine, machines_), settings)));
-            static_cast<void>(
-                models::load_stack(launch::load_document("stack", place_of(framework->stack, stacks_), settings)));
+        if (!hardware || !framework || !done.emplace(hardware->machine, framework->stack).second) {
+            continue;
+        }
+        try {
+            load(*hardware, *framework, overrides_);
+        } catch (const InputError&) {  // of a library that settings of the case name, perhaps
+            load(*hardware, *framework, settings_of(*hardware, *framework, false));
         }
     }
 }
@@ -260,6 +260,12 @@ models::Inputs RunPredictor::inputs_of(evaluate::ValidatedRun& one, const evalua
         models::load_inputs(launch::load_document("machine", place_of(hardware.machine, machines_), settings),
                             launch::load_document("stack", place_of(framework.stack, stacks_), settings),
                             std::move(workload), std::move(plan));
+    const int of_node = inputs.machine.node.tiles;
+    if (!hardware.node && one.run.gpus_per_node > 0 && one.run.gpus_per_node != of_node) {
+        one.notes.push_back("its nodes of " + std::to_string(one.run.gpus_per_node) + " are taken as those of " +
+                            std::to_string(of_node) + " of " + inputs.machine.name +
+                            ", as if ranks counted so: cases count tiles of Aurora, and GCDs of an MI250X");
+    }
     if (has_files) {
         inputs.plan.dp = 0;  // it follows from the tiles
     }

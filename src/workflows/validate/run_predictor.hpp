@@ -23,8 +23,8 @@ class RunPredictor {
     /// The step of a predicted run with one more setting.
     [[nodiscard]] double step_with(const evaluate::ValidatedRun& one, const std::string& setting) const;
 
-    /// Loads the machine and the stack of every run with their settings: what is wrong with files or --set is an error,
-    /// not a case that cannot be mapped.
+    /// Loads the machine and the stack of every run with the overrides: what is wrong with files or --set is an error,
+    /// not a case that cannot be mapped. Settings of cases may not go with the overrides; such cases are not mapped.
     void check_files(const std::vector<evaluate::PublishedRun>& runs) const;
 
     [[nodiscard]] evaluate::ValidatedRun validated(evaluate::PublishedRun run) const;

@@ -41,7 +41,7 @@ std::vector<std::string> files_of(const std::string& place) {
     return files;
 }
 
-JsonDocument load_names(std::vector<ReadFile>& files) {
+JsonDocument load_names(std::vector<report::InputFile>& files) {
     JsonDocument document = JsonDocument::load(launch::find_input("published-names", "runs"));
     files.push_back({"names", document.name(), document.sha256()});
     return document;
@@ -88,7 +88,7 @@ void add_ablations(const RunPredictor& predictor, ValidatedRuns& all) {
     }
 }
 
-/// A report without one prediction is none. Throws InputError with the reasons of the first cases.
+/// A report or spreads without one prediction are none. Throws InputError with the reasons of the first cases.
 void require_a_prediction(const std::vector<evaluate::ValidatedRun>& runs) {
     constexpr std::size_t kSaid = 3;
     std::string reasons;
@@ -105,21 +105,19 @@ void require_a_prediction(const std::vector<evaluate::ValidatedRun>& runs) {
                                     "; expected one at least that can be; " + reasons + more);
 }
 
-/// Of machines and stacks that cases have.
+/// Of machines and stacks that cases have, and of libraries that their settings name.
 void add_files(const ValidateRequest& request, ValidatedRuns& all) {
-    std::set<std::string> machines, stacks;
+    const auto before = static_cast<std::ptrdiff_t>(all.files.size());
     for (const evaluate::ValidatedRun& one : all.runs) {
         if (one.why_unmapped.empty()) {
-            machines.insert(place_of(one.machine, request.machines));
-            stacks.insert(place_of(one.stack, request.stacks));
+            report::add_sources(all.files, "machine",
+                                launch::load_document("machine", place_of(one.machine, request.machines), {}));
+            report::add_sources(all.files, "stack",
+                                launch::load_document("stack", place_of(one.stack, request.stacks), one.settings));
         }
     }
-    for (const auto& [role, names] : {std::pair("machine", machines), std::pair("stack", stacks)}) {
-        for (const std::string& name : names) {
-            const JsonDocument document = launch::load_document(role, name, {});
-            all.files.push_back({role, document.name(), document.sha256()});
-        }
-    }
+    std::ranges::stable_sort(all.files.begin() + before, all.files.end(), {},
+                             [](const report::InputFile& one) { return std::pair(one.role, one.file); });
 }
 
 }  // namespace
@@ -149,8 +147,10 @@ ValidatedRuns validate(const ValidateRequest& request) {
         const std::scoped_lock lock(mutex);
         progress.show(++done, runs.size());
     });
-    require_a_prediction(all.runs);
-    evaluate::judge_intervals(all.runs);
+    if (request.for_files) {
+        require_a_prediction(all.runs);
+    }
+    evaluate::judge_intervals(all.runs, launch::published_spreads());
     if (request.ablate) {
         add_ablations(predictor, all);
     }

@@ -166,7 +166,7 @@ TEST(FrameworkReleases, some_releases_are_others_on_some_gpus) {
     EXPECT_EQ(taken(run_of("NeMo 25.04", kBlackwell)), "megatron-core graphs-2026");
     EXPECT_EQ(taken(run_of("Megatron-LM", kMi300, "rocm/megatron-lm:v25.5_py310")), "megatron-core graphs-2026");
     EXPECT_EQ(framework_of(shipped(), run_of("Megatron-LM", kMi300))->set.back(),
-              "stack.transport.entries.2024.scale_up_efficiency=0.94");
+              "stack.transport.entries.h100-2024.scale_up_efficiency=0.94");
     EXPECT_EQ(taken(run_of("Megatron-LM v2.5", kAmpere)), "megatron-lm megatron-2021");
     EXPECT_EQ(taken(run_of("Megatron-LM (2022)", kAmpere)), "megatron-lm megatron-2022");
     EXPECT_EQ(taken(run_of("Megatron-LM core_r0.6", kAmpere)), "megatron-core mcore-2024");

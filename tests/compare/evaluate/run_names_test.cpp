@@ -122,7 +122,37 @@ TEST(RunNames, baselines_of_deepspeed_pad_to_their_capacity_and_x_moe_does_not) 
     }
     // On NVIDIA's GPUs with NCCL.
     EXPECT_EQ(framework_of(shipped(), run_of("Tutel", kAmpere))->set,
-              std::vector<std::string>{"stack.transport.use=nccl"});
+              std::vector<std::string>{"stack.communication=nccl/h100-2024"});
+}
+
+/// RCCL on MI250s, over TCP where the case denies its plug-in and nowhere says it; of two settings of the library the
+/// first entry's alone.
+TEST(RunNames, libraries_are_those_of_the_gpus) {
+    const auto libraries = [](const std::string& framework, const std::string& gpu, const std::string& notes = "") {
+        PublishedRun run = run_of(framework, gpu);
+        run.notes = notes;
+        std::vector<std::string> set = framework_of(shipped(), run)->set;
+        std::erase_if(set, [](const std::string& text) { return !text.starts_with("stack.communication="); });
+        return set;
+    };
+    const std::vector<std::string> slingshot{"stack.communication=rccl/slingshot"};
+    const std::vector<std::string> sockets{"stack.communication=rccl/sockets"};
+    for (const char* const framework : {"FSDP", "Accelerate FSDP", "Megatron-DeepSpeed", "Megatron-Core"}) {
+        EXPECT_EQ(libraries(framework, "MI250X GCD"), slingshot) << framework;
+        EXPECT_EQ(libraries(framework, "MI250X GCD", "no aws-ofi-rccl"), sockets) << framework;
+    }
+    for (const char* const notes :
+         {"without the aws-ofi-rccl plugin", "aws-ofi-rccl was not installed", "NCCL_NET=Socket", "no network plug-in",
+          "w/o AWS-OFI-RCCL", "aws-ofi-rccl missing"}) {
+        EXPECT_EQ(libraries("FSDP", "MI250X", notes), sockets) << notes;
+    }
+    for (const char* const notes : {"with aws-ofi-rccl", "aws-ofi-rccl plugin enabled", "bootstrap over TCP sockets",
+                                    "no aws-ofi-rccl bug was seen with aws-ofi-rccl 1.4"}) {
+        EXPECT_EQ(libraries("FSDP", "MI250X", notes), slingshot) << notes;
+    }
+    EXPECT_TRUE(libraries("FSDP", kAmpere, "no aws-ofi-rccl").empty());
+    EXPECT_EQ(libraries("FSDP", "MI300X"), std::vector<std::string>{"stack.communication=nccl/h100-2024"});
+    EXPECT_EQ(framework_of(shipped(), run_of("Accelerate FSDP", "MI250X"))->gradient_dtype, "bf16");
 }
 
 /// What an entry takes for granted, its stack has.
@@ -157,7 +187,8 @@ TEST(RunNames, what_no_stack_is_is_said_with_the_reason_or_with_what_is_known) {
     EXPECT_NE(xla.find("XLA"), std::string::npos) << xla;
     EXPECT_NE(refusal_of(run_of("FSDP (via MaxText)", kHopper)).find("XLA"), std::string::npos);
     const std::string unknown = refusal_of(run_of("Megatonne", kHopper));
-    for (const char* const word : {"case", "\"Megatonne\"", "\"NeMo\"", "\"X-MoE\"", "\"TorchTitan\""}) {
+    for (const char* const word :
+         {"case", "\"Megatonne\"", "NeMo,", "X-MoE,", "TorchTitan,", "did you mean Megatron?"}) {
         EXPECT_NE(unknown.find(word), std::string::npos) << unknown;
     }
     PublishedRun gpu = run_of("Abacus", "TPU v5p");

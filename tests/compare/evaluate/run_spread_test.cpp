@@ -72,7 +72,7 @@ TEST(RunSpread, a_case_is_judged_by_the_spread_of_other_sources) {
         runs.push_back(run_of("c", "s", "m", 0.6, 0));
     }
     runs.push_back(run_of("d", "s", "m", 0.61, 0));
-    judge_intervals(runs);
+    judge_intervals(runs, {});
     for (const ValidatedRun& one : runs) {
         ASSERT_TRUE(one.spread);
         const bool is_d = one.run.source_key == "d";
@@ -95,9 +95,29 @@ TEST(RunSpread, a_case_is_judged_by_the_spread_of_other_sources) {
 TEST(RunSpread, without_other_sources_the_interval_is_that_of_constants) {
     std::vector<ValidatedRun> runs(6, run_of("a", "s", "m", 0.1, 0.3));
     runs.resize(11, run_of("b", "s", "m", 0.9, 0.3));
-    judge_intervals(runs);
+    judge_intervals(runs, {});
     EXPECT_FALSE(runs.front().spread);
     EXPECT_NEAR(runs.front().low_s, runs.front().constants_s.low, 1e-12);
+}
+
+/// A user's own few cases: the spread of the runs that came with the program, of the stack as far as it has one.
+TEST(RunSpread, with_too_few_other_cases_the_shipped_spread_is_taken) {
+    std::vector<ValidatedRun> runs{run_of("a", "s", "m", 0.1, 0.08), run_of("a", "t", "n", 0.1, 0.08)};
+    judge_intervals(runs, {{"", "", 20, 3, 0.3}, {"s", "", 9, 2, 0.06}});
+    ASSERT_TRUE(runs.front().spread && runs.back().spread);
+    EXPECT_EQ(runs.front().spread->runs, 9);
+    EXPECT_NEAR(std::log(runs.front().high_s / runs.front().predicted_s) / kReach, 0.1, 1e-12);  // of 0.08 and 0.06
+    EXPECT_EQ(runs.back().spread->runs, 20);
+    EXPECT_NEAR(std::log(runs.back().high_s / runs.back().predicted_s) / kReach, std::hypot(0.3, 0.08), 1e-12);
+}
+
+/// Of exp(+-z s) around 1: (exp(z s) - exp(-z s)) / 2 = sinh(z s), here of the middle one of three.
+TEST(RunSpread, half_width_is_the_median_over_the_prediction) {
+    std::vector<ValidatedRun> runs{run_of("a", "s", "m", 0, 0.1), run_of("a", "s", "m", 0, 0.2),
+                                   run_of("a", "s", "m", 0, 0.3)};
+    judge_intervals(runs, {});
+    const RunSummary all = summary_of(std::vector<const ValidatedRun*>{&runs[2], &runs[0], &runs[1]});
+    EXPECT_NEAR(all.median_half_width, std::sinh(kReach * 0.2), 1e-12);
 }
 
 /// Of the stack on the machine at 0.1, of the stack elsewhere at 0.2, of another stack on the machine at 0.3: six each,
@@ -114,7 +134,7 @@ TEST(RunSpread, stack_and_machine_come_before_the_stack_and_that_before_the_mach
          {std::pair("s", "m"), std::pair("s", "x"), std::pair("y", "m"), std::pair("y", "x")}) {
         runs.push_back(run_of("d", stack, machine, 0, 0));
     }
-    judge_intervals(runs);
+    judge_intervals(runs, {});
     const auto spread_of = [&](std::size_t number) { return *runs[18 + number].spread; };
     EXPECT_NEAR(spread_of(0).sigma, 0.1, 1e-12);
     EXPECT_NEAR(spread_of(1).sigma, 0.2, 1e-12);  // of twelve with the stack, six at 0.1 and six at 0.2

@@ -7,13 +7,14 @@
 
 #include "base/json.hpp"
 #include "compare/fit/calibration.hpp"
+#include "models/stack_file/communication.hpp"
 
 namespace auspex::testing_fit {
 
 inline JsonDocument aurora() { return JsonDocument::load("machines/aurora.json"); }
 
 inline models::Stack optimus(const std::string& transport = "dlcomm-2026") {
-    JsonDocument document = JsonDocument::load("stacks/optimus.json");
+    JsonDocument document = models::with_communication(JsonDocument::load("stacks/optimus.json"));
     document.set("transport.use", transport);
     return models::load_stack(document);
 }

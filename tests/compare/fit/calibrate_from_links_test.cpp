@@ -71,7 +71,7 @@ TEST(CalibrateFrom, what_one_rank_moves_is_not_the_nic) {
     const std::string set = "transport.entries.dlcomm-2026.rank_bandwidth";
     EXPECT_TRUE(any_holds(calibration.warnings, "--set 'stack." + set + "=5.8 GB/s'")) << calibration.warnings.front();
     EXPECT_TRUE(any_holds(calibration.warnings, "scale_out_message"));
-    JsonDocument stack = JsonDocument::load("stacks/optimus.json");
+    JsonDocument stack = models::with_communication(JsonDocument::load("stacks/optimus.json"));
     stack.set(set, "5.8 GB/s");
     EXPECT_EQ(models::load_stack(stack).rank_bytes_per_s, 5.8e9);
 }

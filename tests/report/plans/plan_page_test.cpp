@@ -56,6 +56,25 @@ TEST(PlanPage, answers_in_a_sentence_and_says_whether_the_lead_is_told_apart) {
     EXPECT_TRUE(has(not_told, "do not tell the best from 1 of the next 1.")) << not_told;
 }
 
+// The best so far takes 1 s. What was left untried takes 0.9 s at the least, or 1 s: then nothing is faster.
+TEST(PlanPage, says_that_the_search_was_cut_and_what_it_knows_of_the_plans_that_it_left) {
+    PlanPage page = made_up_page(1.1);
+    page.result.best = {page.ranked[0].evaluated, page.ranked[1].evaluated};
+    page.result.was_cut = true, page.result.untried = 600;
+    page.result.least_bound_left_s = page.result.decided_below_s = 0.9;
+    EXPECT_TRUE(has(plan_headline(page), "Fastest layout found so far of tiny on 8 tiles")) << plan_headline(page);
+    EXPECT_TRUE(has(answer_sentence(page), "1f1b is the fastest of those found so far: 1.00 s"))
+        << answer_sentence(page);
+    const std::string html = render_plan_html(page);
+    EXPECT_TRUE(has(html, "<p class=\"bad\">The search was ended early, with 600 plans left untried"));
+    EXPECT_TRUE(has(html, "none that takes less than 900 ms, 10.0 % below the fastest found."));
+    EXPECT_TRUE(has(html, "The 2 fastest found so far that fit"));
+    EXPECT_FALSE(has(html, "up to its last ranked step"));
+    page.result.least_bound_left_s = 1;
+    EXPECT_TRUE(has(plan_headline(page), "Fastest layout of tiny on 8 tiles")) << plan_headline(page);
+    EXPECT_TRUE(has(render_plan_html(page), "none of them is faster than the fastest found"));
+}
+
 TEST(PlanPage, loads_nothing_escapes_what_it_is_given_and_leaves_out_columns_that_say_nothing) {
     const std::string page = render_plan_html(made_up_page(1.1));
     for (const char* loader : {"<script src", "<link", "<img", " src=", "url(", "tiny <model>", "'pp<=4'"}) {

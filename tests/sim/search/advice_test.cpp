@@ -46,27 +46,66 @@ double step_s(models::Inputs inputs, const models::Plan& plan) {
     return to_seconds(predict::simulate_step(inputs, {}, false).step);
 }
 
+using Refused = std::vector<std::string>;
+
 template <typename Limit>
 PlanFilter filter_of(const Limit& limit) {
-    return {"a test",
-            [limit](const models::Machine&, const models::Workload&, const models::Plan& plan) { return limit(plan); }};
+    return {"a test", [limit](const models::Machine&, const models::Workload&, const models::Plan& plan) -> Refused {
+                return limit(plan);
+            }};
 }
 
 TEST(Advice, what_settings_cannot_say_is_not_to_be_had_unless_the_plan_asks_for_it_already) {
     const models::Inputs inputs = large_inputs();
     const predict::Prediction p = predicted(inputs, 768);
     const auto limit = [](const models::Plan& plan) {
-        return plan.schedule == models::ScheduleKind::kInterleaved1f1b ? std::string("schedule") : std::string();
+        return plan.schedule == models::ScheduleKind::kInterleaved1f1b ? Refused{"schedule"} : Refused{};
     };
     const Advice advice = advise(inputs, p, filter_of(limit));
     EXPECT_EQ(change_of(advice, "schedule"), nullptr);
     ASSERT_NE(change_of(advice, "schedule", false), nullptr);
-    EXPECT_EQ(change_of(advice, "schedule", false)->lacking, "schedule");
+    EXPECT_EQ(change_of(advice, "schedule", false)->refused, "schedule");
+    EXPECT_EQ(change_of(advice, "schedule", false)->lacking, "");
     EXPECT_TRUE(std::ranges::none_of(advice.one_after_another,
                                      [&](const HelpfulPlan& change) { return !limit(change.plan).empty(); }));
     EXPECT_TRUE(advice.not_tried.empty()) << advice.not_tried;
-    const Advice all_alike = advise(inputs, p, filter_of([](const models::Plan&) { return std::string("anything"); }));
+    const Advice all_alike = advise(inputs, p, filter_of([](const models::Plan&) { return Refused{"anything"}; }));
     ASSERT_NE(change_of(all_alike, "schedule"), nullptr);
+}
+
+// The plan is refused for its order of ranks and for pp. Another order leaves pp as it was, which is no fault of the
+// order; another pp has a fault of its own; a schedule that is refused is so behind the others, too.
+TEST(Advice, of_what_settings_cannot_say_a_change_answers_for_what_it_brings_alone) {
+    models::Inputs inputs = large_inputs();
+    inputs.plan.dp = 8;
+    const auto limit = [](const models::Plan& plan) {
+        Refused refused;
+        if (plan.rank_order.front() != models::Axis::kPp) {
+            refused.emplace_back("rank_order");
+        }
+        if (plan.pp > 1) {
+            refused.push_back("pp " + std::to_string(plan.pp) + " with experts");
+        }
+        if (plan.schedule != models::ScheduleKind::k1f1b) {
+            refused.emplace_back("schedule");
+        }
+        refused.push_back("optimizer with pp " + std::to_string(plan.pp));
+        return refused;
+    };
+    int orders = 0, pipelines = 0, schedules = 0;
+    for (const PlanChange& change : plan_changes(inputs, 768, 768, filter_of(limit))) {
+        if (change.field == "rank_order") {
+            ++orders;
+            EXPECT_EQ(change.refused, "");
+        } else if (change.field == "pp" && change.plan.pp > 1) {
+            ++pipelines;
+            EXPECT_EQ(change.refused, "pp " + std::to_string(change.plan.pp) + " with experts");
+        } else if (change.field == "schedule" && change.lacking.empty()) {
+            ++schedules;
+            EXPECT_EQ(change.refused, "schedule");
+        }
+    }
+    EXPECT_TRUE(orders > 0 && pipelines > 0 && schedules > 0) << orders << " " << pipelines << " " << schedules;
 }
 
 TEST(Advice, names_the_micro_batches_that_interleaving_would_need) {
@@ -188,6 +227,66 @@ TEST(Advice, what_trains_in_another_precision_says_so_and_is_on_no_path) {
     for (const HelpfulPlan& change : advice.one_after_another) {
         EXPECT_FALSE(change.changes_results);
         EXPECT_EQ(change.plan.gradient_bytes, 4);
+    }
+}
+
+std::vector<models::Fp8> recipes_of(const Advice& advice, bool can_be_had = true) {
+    std::vector<models::Fp8> recipes;
+    for (const HelpfulPlan& change : advice.plans) {
+        if (change.field == "fp8" && change.can_be_had() == can_be_had) {
+            EXPECT_TRUE(change.changes_results);
+            recipes.push_back(change.plan.fp8);
+        }
+    }
+    return recipes;
+}
+
+// An H100 multiplies in 8 bits at 1.85 of its rate in bf16 with a scale a tensor, at 1.57 with one a block, in 4 bits
+// not at all. All recipes that gain are listed, as which of them trains well is not said by time.
+TEST(Advice, products_in_8_bits_are_tried_where_the_tile_has_a_rate_of_them) {
+    models::Inputs inputs = inputs_of("dgx-h100", "megatron-core", "llama3-70b");
+    inputs.plan.micro_batches = inputs.plan.pp;
+    const Advice advice = advise(inputs, predicted(inputs, 0));
+    EXPECT_EQ(recipes_of(advice), (std::vector{models::Fp8::kTensorwise, models::Fp8::kBlockwise}));
+    EXPECT_TRUE(recipes_of(advice, false).empty());
+    ASSERT_NE(change_of(advice, "fp8"), nullptr);
+    EXPECT_GT(change_of(advice, "fp8")->gain, 0.2);
+    EXPECT_EQ(change_of(advice, "fp8")->step_time_s, step_s(inputs, change_of(advice, "fp8")->plan));
+    EXPECT_EQ(std::ranges::find(advice.without_gain, "fp8"), advice.without_gain.end());
+    for (const HelpfulPlan& change : advice.one_after_another) {
+        EXPECT_EQ(change.plan.fp8, models::Fp8::kNone) << change.field;
+    }
+
+    inputs.stack.offers_fp8.clear();
+    const Advice without = advise(inputs, predicted(inputs, 0));
+    EXPECT_TRUE(recipes_of(without).empty());
+    EXPECT_EQ(recipes_of(without, false), std::vector{models::Fp8::kTensorwise});  // the best that cannot be had
+    EXPECT_EQ(change_of(without, "fp8", false)->lacking, "fp8 \"tensorwise\"");
+}
+
+TEST(Advice, products_in_bf16_are_tried_in_place_of_narrow_ones_that_are_slower) {
+    models::Inputs inputs = inputs_of("dgx-h100", "megatron-core", "llama3-70b");
+    inputs.plan.micro_batches = inputs.plan.pp;
+    inputs.plan.fp8 = models::Fp8::kTensorwise;
+    inputs.plan.fp8_weights_only = true;
+    inputs.machine.tile.gemm_fp8_flop_per_s = 0.5 * inputs.machine.tile.gemm_bf16_flop_per_s;
+    const Advice advice = advise(inputs, predicted(inputs, 0));
+    EXPECT_EQ(recipes_of(advice), (std::vector{models::Fp8::kBlockwise, models::Fp8::kNone}));
+    for (const HelpfulPlan& change : advice.plans) {
+        EXPECT_EQ(change.plan.fp8_weights_only, change.plan.fp8 != models::Fp8::kNone) << change.field;
+    }
+}
+
+TEST(Advice, products_in_8_bits_are_no_matter_where_the_tile_or_the_weights_have_none) {
+    models::Inputs inputs = large_inputs();  // Aurora: no such rates
+    const Advice advice = advise(inputs, predicted(inputs, 768));
+    EXPECT_EQ(change_of(advice, "fp8", false), nullptr);
+    EXPECT_EQ(std::ranges::find(advice.without_gain, "fp8"), advice.without_gain.end());
+    inputs.machine.tile.gemm_fp8_flop_per_s = 2 * inputs.machine.tile.gemm_bf16_flop_per_s;
+    inputs.plan.precision = "fp32";
+    inputs.plan.dp = 8;
+    for (const PlanChange& change : plan_changes(inputs, 768, 768)) {
+        EXPECT_NE(change.field, "fp8");
     }
 }
 

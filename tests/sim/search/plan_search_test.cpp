@@ -71,7 +71,7 @@ TEST(PlanSearch, finds_the_best_of_the_plans_that_pass_a_filter) {
         std::erase_if(passing,
                       [&](const EvaluatedPlan& plan) { return !passes(plan_of(plan.candidate, inputs.plan)); });
         request.filter = {"odd stages", [&](const models::Machine&, const models::Workload&, const models::Plan& plan) {
-                              return passes(plan) ? "" : "it";
+                              return passes(plan) ? std::vector<std::string>{} : std::vector<std::string>{"it"};
                           }};
         const SearchResult found = search_plans(inputs, request, {});
         ASSERT_EQ(found.best.size(), std::min(passing.size(), SearchOptions().top));

@@ -100,7 +100,7 @@ inline std::string difference(const search::SearchResult& a, const search::Searc
     found += a.space == b.space && a.rejected == b.rejected ? "" : "space; ";
     for (const search::SearchResult& one : {a, b}) {
         found += one.space == one.pruned_bound + one.pruned_memory + one.evaluated ? "" : "sums; ";
-        found += one.was_cut ? "cut; " : "";
+        found += one.was_cut || one.untried > 0 ? "cut; " : "";
     }
     return found;
 }

@@ -38,7 +38,8 @@ std::string describe_machine(const JsonDocument& document) {
 
 std::string describe_stack(const JsonDocument& document) {
     const models::Stack stack = models::load_stack(document);
-    return stack.measured_on == "none" ? "measured nowhere" : "constants of " + stack.measured_on;
+    return (stack.measured_on == "none" ? "measured nowhere" : "constants of " + stack.measured_on) +
+           (stack.library.empty() ? "" : ", communication by " + stack.library);
 }
 
 std::string describe_workload(const JsonDocument& document) {

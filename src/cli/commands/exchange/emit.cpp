@@ -110,7 +110,8 @@ void cut_to_limit(interop::Job& job, int steps, double step_s, const BesideSteps
 /// The settings of a stack's libraries are those of the machine that it was measured on: others may not know them.
 void take_environment(interop::Job& job, const models::Inputs& inputs) {
     const models::Environment environment = models::environment_of(inputs.stack_document);
-    if (inputs.stack.measured_on == inputs.machine.name) {
+    const std::string& measured_on = inputs.stack.transport_measured_on;
+    if (measured_on == inputs.machine.name) {
         job.environment = environment;
         return;
     }
@@ -119,9 +120,9 @@ void take_environment(interop::Job& job, const models::Inputs& inputs) {
         names += (names.empty() ? "" : ", ") + variable.name;
     }
     if (!names.empty()) {
-        job.left_out = "Left out: " + names + " of stack " + inputs.stack.name + ", " +
-                       (inputs.stack.measured_on == "none" ? "which was measured nowhere"
-                                                           : "which was measured on " + inputs.stack.measured_on);
+        job.left_out = "Left out: " + names + " of " +
+                       (inputs.stack.library.empty() ? "stack " + inputs.stack.name : inputs.stack.library) + ", " +
+                       (measured_on == "none" ? "which was measured nowhere" : "which was measured on " + measured_on);
     }
 }
 

@@ -34,11 +34,11 @@ report::CollectiveSweep empty_sweep(const Options& options, const CollectiveQuer
     sweep.stack = query.stack.name;
     sweep.transport = query.stack.transport_name;
     sweep.transport_date = query.stack.transport_date;
-    sweep.measured_on = query.stack.measured_on;
+    sweep.measured_on = query.stack.transport_measured_on;
     sweep.by_rule = options.collective.algorithm.empty() && options.collective.levels == 0;
     sweep.command = options.command_line;
-    sweep.inputs = {{"machine", query.machine_document.name(), query.machine_document.sha256()},
-                    {"stack", query.stack_document.name(), query.stack_document.sha256()}};
+    report::add_sources(sweep.inputs, "machine", query.machine_document);
+    report::add_sources(sweep.inputs, "stack", query.stack_document);
     sweep.overrides = overrides_in_words(options);
     return sweep;
 }

@@ -12,6 +12,7 @@
 #include "base/json.hpp"
 #include "base/units.hpp"
 #include "cli/flags/flag_numbers.hpp"
+#include "cli/flags/input_flags.hpp"
 #include "launch/input_files.hpp"
 #include "report/parts/text.hpp"
 #include "report/scaling/collective_sweep.hpp"
@@ -250,7 +251,8 @@ CollectiveQuery read_collective(const Options& options) {
                                                                    : machine.default_stack;
     std::vector<std::string> notes;
     if (options.stack.empty() && machine.default_stack.empty()) {
-        notes.emplace_back("no stack named: wires alone, no software cost (stacks/bare.json)");
+        notes.push_back("no stack named: wires alone, no software cost (stacks/bare.json); --stack takes " +
+                        stack_wish(machine));
     }
     JsonDocument stack_document = launch::load_document("stack", stack_name, options.overrides);
     models::Stack stack = models::load_stack(stack_document);

@@ -64,7 +64,8 @@ void write_summary(JsonWriter& json, const RunSummary& summary) {
     json.member("p90_ape", summary.errors.p90_abs_error)
         .member("bias", summary.errors.mean_error)
         .member("coverage", summary.coverage)
-        .member("constants_coverage", summary.constants_coverage);
+        .member("constants_coverage", summary.constants_coverage)
+        .member("median_half_width", summary.median_half_width);
     json.member("memory_n", summary.memory_n).member("memory_mape", summary.memory_mape).end_object();
 }
 
@@ -115,9 +116,7 @@ report::ValidationReport report_of(const Options& options, workflows::ValidatedR
     report.runs = std::move(validated.runs);
     report.names = std::move(validated.names);
     report.ablations = std::move(validated.ablations);
-    for (workflows::ReadFile& file : validated.files) {
-        report.files.push_back({std::move(file.role), std::move(file.file), std::move(file.sha256)});
-    }
+    report.files = std::move(validated.files);
     report.command = options.command_line;
     report.overrides = overrides_in_words(options);
     report.folder = options.out;
@@ -163,6 +162,7 @@ void run_validate(const Options& options) {
     request.stacks = options.validate.stacks;
     request.overrides = options.overrides;
     request.ablate = !options.out.empty();
+    request.for_files = !options.out.empty() || !options.validate.spread.empty();
     launch::OutputLocks locks(options.command_line);
     locks.take_folder("--out", options.out);
     if (!options.validate.spread.empty()) {

@@ -44,7 +44,7 @@ void run_plan(const Options& options) {
     KeptSearch kept(options, search_key(inputs, request, how));
     kept.attach(how);
     launch::ProgressLine line("plans decided");
-    how.progress = [&line](const search::SearchProgress& p) { line.show(p.done, p.all); };
+    how.progress = progress_on(line);
     search::SearchResult result;
     {
         const launch::SignalsCaught signals;

@@ -1,10 +1,13 @@
 /// @file Which framework a case names, in which version, and what it is here.
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <string_view>
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "base/text/closest_word.hpp"
+#include "base/text/text_list.hpp"
 #include "compare/evaluate/names/run_names.hpp"
 #include "compare/evaluate/published/sharding_words.hpp"
 #include "compare/evaluate/words/denials.hpp"
@@ -215,19 +218,46 @@ Choice choice_of(const RunNames& names, const NamedFramework& framework, const P
     return {&any, any.release, any.release_compiled, why_any(framework, any, stated)};
 }
 
+/// By its words: the case says one of them, or denies one that it says nowhere.
+bool is_meant(const PublishedRun& run, const RunNames::OnGpus& one) {
+    const auto is_denied = [&](const std::string& word) {
+        const std::array said{said_of(run.source, word), said_of(run.framework, word), said_of(run.notes, word)};
+        return std::ranges::count(said, Said::kDenied) > 0 && std::ranges::count(said, Said::kYes) == 0;
+    };
+    return (one.words.empty() && one.denied.empty()) || (!one.words.empty() && says_any(run, one.words)) ||
+           std::ranges::any_of(one.denied, is_denied);
+}
+
+/// Adds "ROLE.PATH=VALUE" whose path no text there has. Returns whether there was any.
+bool add_unset(const std::vector<std::string>& more, std::vector<std::string>& texts) {
+    const auto path_of = [](const std::string& text) { return text.substr(0, text.find('=')); };
+    const std::size_t before = texts.size();
+    for (const std::string& text : more) {
+        if (std::ranges::none_of(texts, [&](const auto& one) { return path_of(one) == path_of(text); })) {
+            texts.push_back(text);
+        }
+    }
+    return texts.size() > before;
+}
+
 /// Changes of the stack on the case's GPU.
 void change_by_gpu(const RunNames& names, const PublishedRun& run, Choice& choice, RunNames::Framework& framework) {
+    std::vector<std::string> changes;
     for (const RunNames::OnGpus& one : names.on_gpus) {
-        const bool is_same = one.stack == framework.stack && (one.release.empty() || one.release == choice.release);
-        if (!is_same || !begins_with_any(without_count(run.gpu), one.gpu)) {
+        const bool is_same = std::ranges::find(one.stacks, framework.stack) != one.stacks.end() &&
+                             (one.release.empty() || one.release == choice.release);
+        if (!is_same || !begins_with_any(without_count(run.gpu), one.gpu) || !is_meant(run, one)) {
             continue;
         }
-        framework.set.insert(framework.set.begin(), one.set.begin(), one.set.end());
+        if (add_unset(one.set, changes)) {
+            framework.notes.push_back(one.why);
+        }
         if (!one.use.empty()) {
             choice.why += "; in place of " + choice.release + ": " + one.why;
             choice.release = one.use;
         }
     }
+    framework.set.insert(framework.set.begin(), changes.begin(), changes.end());
 }
 
 }  // namespace
@@ -257,15 +287,19 @@ std::optional<RunNames::Framework> framework_of(const RunNames& names, const Pub
 void refuse_framework(const RunNames& names, const PublishedRun& run) {
     const RunNames::Unmapped* const known = unmapped_of(names, run);
     const NamedFramework* const named = named_framework(names, run);
-    std::vector<std::string> texts;
+    std::vector<std::string> frameworks, spellings;
     for (const NamedFramework& one : names.frameworks) {
-        texts.insert(texts.end(), one.texts.begin(), one.texts.end());
+        spellings.insert(spellings.end(), one.texts.begin(), one.texts.end());
+        if (!one.texts.empty()) {
+            frameworks.push_back(one.name);
+        }
     }
-    throw InputError(run.id,
-                     "found framework " + json_quote(run.framework) + ", which no stack here is" +
-                         (known != nullptr   ? ": " + known->why
-                          : named != nullptr ? ": " + named->sharded_only
-                                             : "; expected one with a word that begins with " + quoted_list(texts)));
+    throw InputError(run.id, "found framework " + json_quote(run.framework) + ", which no stack here is" +
+                                 (known != nullptr   ? ": " + known->why
+                                  : named != nullptr ? ": " + named->sharded_only
+                                                     : "; expected one of " + joined(frameworks, ", ") +
+                                                           ", alone or beside what runs on it (\"own loop on FSDP\")" +
+                                                           did_you_mean(run.framework, spellings)));
 }
 
 }  // namespace auspex::evaluate

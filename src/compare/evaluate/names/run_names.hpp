@@ -70,7 +70,7 @@ struct RunNames {
         bool is_unstated = false;                    ///< with a range: also of cases that say no version
         std::vector<std::string> gpu;                ///< one of which the case's words begin with; empty: any
         std::vector<std::string> source;             ///< one of which is somewhere in the case's; empty: any
-        /// One of which the case says, in any case, in its source, framework, overlap or notes; empty: any.
+        /// One of which the case says, in any letters, in its source, framework, overlap or notes; empty: any.
         std::vector<std::string> words;
         std::string release, release_compiled;  ///< of the stack; empty: the stack's default, and `release`
         Framework framework;
@@ -87,13 +87,16 @@ struct RunNames {
         Framework framework;                   ///< whatever the version
         std::vector<Release> releases;         ///< the first that fits; one at least
     };
-    /// What a stack is otherwise on some GPUs.
+    /// What some stacks are otherwise on some GPUs.
     struct OnGpus {
-        std::string stack, release;    ///< empty release: any
-        std::vector<std::string> gpu;  ///< one of which the case's words begin with
-        std::string use;               ///< the release in its place; empty: the same
-        std::vector<std::string> set;  ///< in front of those of the framework
-        std::string why;               ///< of the release, which the case's note says
+        std::vector<std::string> stacks;
+        std::string release;              ///< empty: any
+        std::vector<std::string> gpu;     ///< one of which the case's words begin with
+        std::vector<std::string> words;   ///< as those of releases; or
+        std::vector<std::string> denied;  ///< one of which the case denies, and nowhere says
+        std::string use;                  ///< the release in its place; empty: the same
+        std::vector<std::string> set;  ///< in front of those of the framework; of what two entries set the first counts
+        std::string why;               ///< which the case's note says
     };
     /// Frameworks that no stack, and GPUs that no machine stands for.
     struct Unmapped {

@@ -11,6 +11,7 @@
 #include "base/input_text.hpp"
 #include "base/json.hpp"
 #include "base/json_writer.hpp"
+#include "base/text/text_list.hpp"
 #include "compare/evaluate/runs/run_recompute.hpp"
 #include "compare/evaluate/runs/run_schedule.hpp"
 #include "compare/evaluate/runs/run_sharding.hpp"
@@ -286,7 +287,11 @@ std::string plan_of(const PublishedRun& run, const RunNames::Framework& framewor
         }
         json.member("dispatch", dispatch_of(run, framework, etp)).member("expert_kernels", framework.expert_kernels);
         json.member("routing", "uniform");
-        write_texts(json, "overlap", overlap_of(run, framework, sharding.optimizer));
+        const std::vector<std::string> overlap = overlap_of(run, framework, sharding.optimizer);
+        if (is_unstated(plan.overlap) && !overlap.empty()) {
+            notes.push_back("overlap of " + joined(overlap, ", ") + " is assumed, as the framework is used");
+        }
+        write_texts(json, "overlap", overlap);
         write_texts(json, "rank_order", {"pp", "dp", "ep", "tp"});
         json.member("placement", "contiguous").end_object();
     }

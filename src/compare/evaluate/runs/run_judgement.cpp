@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/statistics/quantiles.hpp"
+
 namespace auspex::evaluate {
 
 std::optional<double> ValidatedRun::memory_error() const {
@@ -14,9 +16,10 @@ std::optional<double> ValidatedRun::memory_error() const {
 
 RunSummary summary_of(const std::vector<const ValidatedRun*>& runs) {
     RunSummary summary;
-    std::vector<double> errors;
+    std::vector<double> errors, half_widths;
     for (const ValidatedRun* const one : runs) {
         errors.push_back(one->error());
+        half_widths.push_back((one->high_s - one->low_s) / 2 / one->predicted_s);
         summary.mape += std::abs(one->error());
         summary.coverage += one->interval_holds() ? 1 : 0;
         summary.constants_coverage += one->constants_s.holds(one->measured.seconds) ? 1 : 0;
@@ -27,6 +30,7 @@ RunSummary summary_of(const std::vector<const ValidatedRun*>& runs) {
     }
     const double n = std::max<double>(1, static_cast<double>(runs.size()));
     summary.errors = summary_of(errors);
+    summary.median_half_width = half_widths.empty() ? 0 : median(half_widths);
     summary.mape /= n, summary.coverage /= n, summary.constants_coverage /= n;
     summary.memory_mape /= std::max(1, summary.memory_n);
     return summary;

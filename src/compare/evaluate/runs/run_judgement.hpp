@@ -23,7 +23,7 @@ struct ValidatedRun {
     MeasuredStep measured;
     double predicted_s = 0;
     Interval constants_s;                           ///< the 90 % interval of constants alone
-    std::optional<models::PublishedSpread> spread;  ///< of other sources' runs; nothing: there are too few
+    std::optional<models::PublishedSpread> spread;  ///< judge_intervals(); nothing: there is none
     double low_s = 0, high_s = 0;                   ///< the 90 % interval with it, by which the case is judged
     schedule::LossTimes losses{};                   ///< what the predicted step is made of
     double predicted_memory_bytes = 0;   ///< where the allocator is played what it reserves, as runs measure it
@@ -52,6 +52,7 @@ struct RunSummary {
     double mape = 0;                ///< mean of |error|
     double coverage = 0;            ///< share of intervals that hold
     double constants_coverage = 0;  ///< the same of constants alone
+    double median_half_width = 0;   ///< of intervals, over the predicted step
     int memory_n = 0;
     double memory_mape = 0;
 };

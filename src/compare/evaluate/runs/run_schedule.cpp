@@ -124,6 +124,11 @@ RunSchedule schedule_of(const PublishedRun& run, const RunNames::Framework& fram
     schedule.virtual_stages = virtual_stages_of(run, framework, letters, schedule.notes);
     schedule.word = schedule.virtual_stages > 1 ? "interleaved-1f1b" : "1f1b";
     schedule.stages = deal_of(run, run.plan.pp * schedule.virtual_stages);
+    if (schedule.stages != "even") {
+        schedule.notes.push_back("stages " + json_quote(schedule.stages) +
+                                 " are assumed: " + std::to_string(run.model.layers) + " layers are no multiple of " +
+                                 std::to_string(run.plan.pp * schedule.virtual_stages));
+    }
     if (!is_unstated(run.plan.schedule) && !has(letters, "1f1b") && !is_interleaved(run, letters)) {
         schedule.notes.push_back("schedule " + json_quote(run.plan.schedule) + " is taken as " + schedule.word);
     }

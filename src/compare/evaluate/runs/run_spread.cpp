@@ -54,7 +54,7 @@ std::vector<models::PublishedSpread> spreads_of(const std::vector<ValidatedRun>&
     return spreads;
 }
 
-void judge_intervals(std::vector<ValidatedRun>& runs) {
+void judge_intervals(std::vector<ValidatedRun>& runs, const std::vector<models::PublishedSpread>& shipped) {
     std::map<std::string, std::vector<models::PublishedSpread>> by_source;
     for (const ValidatedRun& one : runs) {
         if (!by_source.contains(one.run.source_key)) {
@@ -66,6 +66,9 @@ void judge_intervals(std::vector<ValidatedRun>& runs) {
             continue;
         }
         one.spread = find_spread(by_source[one.run.source_key], one.stack, one.machine);
+        if (!one.spread) {
+            one.spread = find_spread(shipped, one.stack, one.machine);
+        }
         const Interval interval = widened(one.predicted_s, one.constants_s, one.spread ? one.spread->sigma : 0);
         one.low_s = interval.low, one.high_s = interval.high;
     }

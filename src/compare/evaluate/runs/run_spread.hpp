@@ -23,8 +23,8 @@ inline constexpr int kLeastRunsOfSource = 2;
                                                               const std::string* without = nullptr);
 
 /// Sets the spread by which each case is judged, find_spread() of the other sources' cases, and widens its interval:
-/// what a case is judged by knows nothing of its source. Where there are too few others, the interval is that of
-/// constants alone.
-void judge_intervals(std::vector<ValidatedRun>& runs);
+/// what a case is judged by knows nothing of its source. Where there are too few others, it is that of `shipped`, and
+/// without one the interval is that of constants alone.
+void judge_intervals(std::vector<ValidatedRun>& runs, const std::vector<models::PublishedSpread>& shipped);
 
 }  // namespace auspex::evaluate

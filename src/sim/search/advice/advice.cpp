@@ -91,9 +91,12 @@ void play(Kept& kept, const models::Plan& own, HelpfulPlan& change, Wanted wante
 }
 
 /// The less, the nearer to what can be had.
-int kind_of(const HelpfulPlan& change) { return (change.fits ? 0 : 2) + (change.lacking.empty() ? 0 : 1); }
+int kind_of(const HelpfulPlan& change) {
+    return (change.fits ? 0 : 2) + (change.lacking.empty() && change.refused.empty() ? 0 : 1);
+}
 
-/// The best of each field and kind; those that gain no more than one of a better kind are dropped.
+/// The best of each field and kind; those that gain no more than one of a better kind are dropped. What can be had and
+/// changes results is all kept: of two such choices the faster one need not be the better one.
 std::vector<HelpfulPlan> best_of_fields(std::vector<HelpfulPlan> changes) {
     std::ranges::stable_sort(changes, [](const HelpfulPlan& a, const HelpfulPlan& b) {
         return std::pair(kind_of(a), a.step_time_s) < std::pair(kind_of(b), b.step_time_s);
@@ -106,7 +109,8 @@ std::vector<HelpfulPlan> best_of_fields(std::vector<HelpfulPlan> changes) {
         const auto is_its_like = [&](const HelpfulPlan& other) {
             return other.field == change.field && kind_of(other) == kind_of(change);
         };
-        if (std::ranges::none_of(best, is_behind) && std::ranges::none_of(best, is_its_like)) {
+        const bool is_kept = change.changes_results && change.can_be_had();
+        if (is_kept || (std::ranges::none_of(best, is_behind) && std::ranges::none_of(best, is_its_like))) {
             best.push_back(std::move(change));
         }
     }
@@ -143,8 +147,9 @@ void bound_and_sort(std::vector<HelpfulPlan>& changes, const models::Inputs& all
     std::ranges::stable_sort(changes, {}, &HelpfulPlan::bound_s);
 }
 
-/// Plays those that can take no longer than `most`, nor than the best one that can be had so far, of the same field or
-/// of all, as it is wanted. Returns the step of the best of all, where that is wanted.
+/// Plays those that can take no longer than `most`, nor, where they leave results as they are, than the best one that
+/// can be had so far, of the same field or of all, as it is wanted. Returns the step of the best of all, where that is
+/// wanted.
 Picoseconds play_all(std::vector<HelpfulPlan>& changes, const models::Inputs& inputs, const Base& base, Wanted wanted,
                      Picoseconds most) {
     models::Inputs allowing = inputs;
@@ -165,7 +170,7 @@ Picoseconds play_all(std::vector<HelpfulPlan>& changes, const models::Inputs& in
         if (change.bound_s > to_seconds(enough) * (1 + kRounding)) {
             return;
         }
-        play(kept.local(), base.step.plan, change, wanted, enough);
+        play(kept.local(), base.step.plan, change, wanted, change.changes_results ? most : enough.load());
         if (change.step > 0 && change.can_be_had()) {
             Picoseconds known = enough;
             while (change.step < known && !enough.compare_exchange_weak(known, change.step)) {

@@ -18,7 +18,7 @@ struct HelpfulPlan : PlanChange {
     double gain = 0;  ///< tokens per second over those of the plan as it is, less 1
     double memory_peak_bytes = 0;
     bool fits = false;
-    [[nodiscard]] bool can_be_had() const { return fits && lacking.empty(); }
+    [[nodiscard]] bool can_be_had() const { return fits && lacking.empty() && refused.empty(); }
 };
 
 /// A constant of machine or stack twice as good, or as good as its file may have it, and the step that it makes.
@@ -29,9 +29,9 @@ struct HelpfulConstant {
 };
 
 struct Advice {
-    /// Of each field the best change of each of these: it fits and the stack has it; it fits; the stack has it;
-    /// neither. A worse kind is listed only where it gains more than the better ones. First those that can be had;
-    /// within each, most gain first.
+    /// Of each field the best change of each of these: it fits, and the stack and the filter have it; it fits; the two
+    /// have it; neither. A worse kind is listed only where it gains more than the better ones. Of changes of results
+    /// all that can be had. First those that can be had; within each, most gain first.
     std::vector<HelpfulPlan> plans;
     /// The best change that can be had and leaves results as they are, the best one on top of it, and so on, while each
     /// gains a hundredth and the step takes no more than 200,000 events: at most six. Steps, MFU and gains are of all

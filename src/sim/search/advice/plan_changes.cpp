@@ -6,6 +6,8 @@
 #include <span>
 
 #include "base/json.hpp"
+#include "base/text/text_list.hpp"
+#include "models/kernel_cost.hpp"
 #include "models/overlap.hpp"
 #include "sim/search/space/plan_space.hpp"
 
@@ -58,6 +60,9 @@ std::string what_stack_lacks(const models::Plan& plan, const models::Plan& base,
     check("dispatch", stack.offers_dispatches, to_string(plan.dispatch), to_string(base.dispatch));
     check("expert_kernels", stack.offers_expert_kernels, to_string(plan.expert_kernels),
           to_string(base.expert_kernels));
+    if (plan.fp8 != models::Fp8::kNone) {
+        check("fp8", stack.offers_fp8, to_string(plan.fp8), to_string(base.fp8));
+    }
     for (const models::OverlapStream& stream : models::kOverlapStreams) {
         if (plan.*stream.is_wanted && !(stack.*stream.can)) {
             add("overlap \"" + std::string(stream.word) + "\"");
@@ -129,15 +134,50 @@ void add_precisions(std::vector<PlanChange>& changes, const models::Inputs& inpu
     }
 }
 
+/// Operands of products with weights in fewer bits where the tile has a rate of them, or as wide as the weights.
+void add_operands(std::vector<PlanChange>& changes, const models::Inputs& inputs) {
+    const models::Plan& base = inputs.plan;
+    for (std::size_t word = 0; word < models::kFp8Words.size(); ++word) {
+        const auto fp8 = static_cast<models::Fp8>(word);
+        const bool is_narrow = fp8 != models::Fp8::kNone;
+        const bool has_rate = gemm_rate(inputs.machine.tile, models::operands_of(fp8)) > 0;
+        const bool can_be = !is_narrow || (has_rate && base.precision == "bf16");
+        if (fp8 != base.fp8 && can_be) {
+            PlanChange change{"fp8", base};
+            change.changes_results = true;
+            change.plan.fp8 = fp8;
+            change.plan.fp8_weights_only = is_narrow && base.fp8_weights_only;
+            change.lacking = what_stack_lacks(change.plan, base, inputs);
+            changes.push_back(std::move(change));
+        }
+    }
+}
+
+/// Of what is refused of a plan with `changed`, that which was not before. Of a field that is as it was, it may be
+/// found in other words: `optimizer "sharded" with ep 4`, and with ep 2.
+std::string what_is_new(const std::vector<std::string>& refused, const std::vector<std::string>& before,
+                        const std::string& changed) {
+    const auto field_of = [](const std::string& text) { return text.substr(0, text.find(' ')); };
+    std::vector<std::string> fresh;
+    for (const std::string& fault : refused) {
+        const auto is_known = [&](const std::string& one) {
+            return one == fault || (field_of(one) == field_of(fault) && field_of(one) != changed);
+        };
+        if (std::ranges::none_of(before, is_known)) {
+            fresh.push_back(fault);
+        }
+    }
+    return joined(fresh, ", ");
+}
+
 void add_refusals(std::vector<PlanChange>& changes, const models::Inputs& inputs, const PlanFilter& filter) {
     const auto refused = [&](const models::Plan& plan) {
         return filter.refuses(inputs.machine, inputs.workload, resolve_plan(plan, inputs.workload, 0));
     };
-    const std::string own = refused(inputs.plan);
+    const std::vector<std::string> own = refused(inputs.plan);
     for (PlanChange& change : changes) {
         if (change.lacking.empty()) {
-            std::string found = refused(change.plan);
-            change.lacking = found == own ? "" : std::move(found);
+            change.refused = what_is_new(refused(change.plan), own, change.field);
         }
     }
 }
@@ -161,6 +201,7 @@ std::vector<PlanChange> plan_changes(const models::Inputs& inputs, int tiles, in
         {.tiles = tiles, .global_batch = global_batch, .where = {}, .fixed = {}, .what_if = true, .filter = {}});
     add_placements(changes, inputs.plan);
     add_precisions(changes, inputs);
+    add_operands(changes, inputs);
     if (!filter.name.empty()) {
         add_refusals(changes, inputs, filter);
     }

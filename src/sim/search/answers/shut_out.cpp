@@ -67,6 +67,7 @@ ShutOutPlans shut_out_by_memory(const models::Inputs& inputs, const SpaceRequest
     constexpr std::size_t kTogether = 8;  // whatever the number of cores: how many are played decides nothing else
     ShutOutPlans found;
     if (result.was_cut || result.best.empty()) {
+        found.are_more_possible = result.was_cut;
         return found;
     }
     std::vector<EvaluatedPlan> played, fastest;

@@ -20,12 +20,13 @@ struct ShutOut {
 struct ShutOutPlans {
     std::vector<ShutOut> fastest;  ///< of different grids, the fastest first
     std::size_t played = 0;        ///< of those that do not fit and may be faster than the best by their bounds
-    /// There may be others, with higher bounds than those played, that are faster than the last of `fastest`.
+    /// There may be others, with higher bounds than those played, that are faster than the last of `fastest`; also
+    /// where the search was cut, for then none is played.
     bool are_more_possible = false;
 };
 
 /// The `most` fastest of result.unfit, played from the lowest bound until none that is left can be among them. Plans
-/// whose weights and gradients alone do not fit are not among them. Empty where the search was cut or nothing fits.
+/// whose weights and gradients alone do not fit are not among them. None where the search was cut or nothing fits.
 [[nodiscard]] ShutOutPlans shut_out_by_memory(const models::Inputs& inputs, const SpaceRequest& request,
                                               const SearchResult& result, std::size_t most);
 

@@ -17,8 +17,9 @@ namespace auspex::search {
 /// Asked from several threads at once.
 struct PlanFilter {
     std::string name;  ///< of the flag or the file that asks for it; empty: every plan is taken
-    /// What of a resolved plan it refuses, as `recompute "attention" without others`; empty: nothing.
-    std::function<std::string(const models::Machine&, const models::Workload&, const models::Plan&)> refuses;
+    /// All of a resolved plan that it refuses, each as `recompute "attention" without others`, the field first.
+    std::function<std::vector<std::string>(const models::Machine&, const models::Workload&, const models::Plan&)>
+        refuses;
 };
 
 struct SpaceRequest {
@@ -62,6 +63,7 @@ class PlanSpace {
     [[nodiscard]] std::uint8_t distinct_overlap(const Candidate& candidate) const;
     /// By the request's filter.
     [[nodiscard]] bool passes(const Candidate& plan) const;
+    [[nodiscard]] const std::string& filter_name() const { return request_.filter.name; }
     /// Grids and batches of which nothing comes, by reason.
     [[nodiscard]] const std::map<std::string, std::uint64_t>& rejected() const { return rejected_; }
 

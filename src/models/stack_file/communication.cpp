@@ -1,0 +1,105 @@
+/// @file Joins a stack and the sections of its library.
+#include "models/stack_file/communication.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace auspex::models {
+namespace {
+
+constexpr std::array<std::string_view, 3> kSections{"transport", "collectives", "environment"};
+
+bool is_section(std::string_view key) { return std::ranges::find(kSections, key) != kSections.end(); }
+
+/// "rccl/slingshot"; no entry: the one that the library uses.
+struct Choice {
+    std::string library, entry;
+};
+
+Choice read_choice(const JsonValue& key) {
+    constexpr std::string_view kOfNames = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+    const std::string text = key.as_string();
+    const std::size_t slash = text.find('/');
+    Choice choice{text.substr(0, slash), slash == std::string::npos ? "" : text.substr(slash + 1)};
+    const auto is_name = [&](const std::string& name) {
+        return !name.empty() && name.front() != '.' && name.find_first_not_of(kOfNames) == std::string::npos;
+    };
+    if (!is_name(choice.library) || (slash != std::string::npos && !is_name(choice.entry))) {
+        key.fail(
+            "the name of a stack that has a transport, \"rccl\", alone or with an entry of it, \"rccl/slingshot\"");
+    }
+    return choice;
+}
+
+/// Members of an object as text, each with a comma behind it.
+std::string members(const JsonValue& object, const std::function<bool(const std::string& key)>& wanted) {
+    std::string text;
+    for (const std::string& key : object.keys()) {
+        text += wanted(key) ? json_quote(key) + ":" + object.at(key).dump() + "," : "";
+    }
+    return text;
+}
+
+}  // namespace
+
+JsonDocument with_communication(const JsonDocument& stack, OwnCommunication own, const LibraryLoader& load) {
+    const JsonValue root = stack.root();
+    const auto key = root.is_object() ? root.find(kCommunicationKey) : std::nullopt;
+    if (!key) {
+        return stack;
+    }
+    const Choice choice = read_choice(*key);
+    for (const std::string_view section : kSections) {
+        if (const auto present = root.find(section); present && own == OwnCommunication::kRefused) {
+            throw InputError(present->where(), "found this section beside \"communication\": " + key->excerpt() +
+                                                   "; expected one of the two");
+        }
+    }
+    const JsonDocument library = load(choice.library);
+    const Stack read = load_stack(library);
+    if (!read.library.empty()) {
+        key->fail("a stack with a transport of its own, which " + library.name() + " leaves to " +
+                  json_quote(read.library));
+    }
+    const std::vector<std::string>& entries = read.transport_names;
+    if (!choice.entry.empty() && std::ranges::find(entries, choice.entry) == entries.end()) {
+        std::string list = choice.library;
+        for (const std::string& entry : entries) {
+            list += ", " + choice.library + "/" + entry;
+        }
+        key->fail("one of " + list);
+    }
+    std::string text =
+        "{" + members(root, [](const std::string& name) { return name != kCommunicationKey && !is_section(name); }) +
+        members(library.root(), is_section);
+    text.back() = '}';
+    JsonDocument whole = stack.joined(text, library);
+    whole.set("transport.library", json_quote(choice.library));
+    whole.set("transport.measured_on", library.root().at("measured_on").dump());
+    if (!choice.entry.empty()) {
+        whole.set("transport.use", json_quote(choice.entry));
+    }
+    return whole;
+}
+
+JsonDocument with_communication(const JsonDocument& stack) {
+    return with_communication(stack, OwnCommunication::kRefused, [&stack](const std::string& name) {
+        return JsonDocument::load((std::filesystem::path(stack.name()).parent_path() / (name + ".json")).string());
+    });
+}
+
+std::string communication_note(const std::string& machine, const Stack& stack) {
+    const std::string& measured_on = stack.transport_measured_on;
+    if (stack.library.empty() || measured_on == machine) {
+        return "";
+    }
+    return "communication is that of " + stack.library + "/" + stack.transport_name +
+           (measured_on == "none" ? ", measured on no machine here" : ", with constants of " + measured_on);
+}
+
+}  // namespace auspex::models

@@ -1,0 +1,32 @@
+#pragma once
+/// @file Stacks that leave communication to a library, whose own stack file has it: "communication": "rccl".
+#include <functional>
+#include <string>
+
+#include "base/json.hpp"
+#include "models/stack.hpp"
+
+namespace auspex::models {
+
+/// The key that names the library.
+inline constexpr const char* kCommunicationKey = "communication";
+
+/// The stack file of a library, by its name. Throws InputError where there is none.
+using LibraryLoader = std::function<JsonDocument(const std::string& name)>;
+/// What a stack does with a library where it has sections of its own, too.
+enum class OwnCommunication { kRefused, kReplaced };
+
+/// A stack in full: where its "communication" names a library, "NAME" or "NAME/ENTRY", the stack without this key and
+/// with the sections transport, collectives and environment of that library's file, transport.use being ENTRY, and in
+/// transport the library's name and where it was measured; any other stack as it is. Throws InputError for other texts,
+/// entries that the library has not, own sections beside the key (unless they are to be replaced), a library that
+/// leaves communication to another, and, naming the library's file, for what load_stack refuses of it.
+[[nodiscard]] JsonDocument with_communication(const JsonDocument& stack, OwnCommunication own,
+                                              const LibraryLoader& load);
+/// The same with the library's file in the stack's folder, and own sections beside the key refused.
+[[nodiscard]] JsonDocument with_communication(const JsonDocument& stack);
+
+/// Of a stack whose library was not measured on this machine: which one it is, and where from. Else empty.
+[[nodiscard]] std::string communication_note(const std::string& machine, const Stack& stack);
+
+}  // namespace auspex::models

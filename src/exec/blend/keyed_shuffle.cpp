@@ -22,7 +22,7 @@ constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15ULL;
 KeyedShuffle::KeyedShuffle(std::int64_t count, std::uint64_t seed, std::uint64_t stream, std::uint64_t turn)
     : count_(static_cast<std::uint64_t>(count)) {
     AUSPEX_CHECK(count > 0, "there is something to shuffle");
-    const int bits = std::bit_width(count_ - 1);
+    const int bits = static_cast<int>(std::bit_width(count_ - 1));
     low_bits_ = bits / 2;
     low_mask_ = (std::uint64_t{1} << low_bits_) - 1;
     high_mask_ = (std::uint64_t{1} << (bits - low_bits_)) - 1;

@@ -75,7 +75,7 @@ void print_words(std::ostream& out) {
 void print_validation(std::ostream& out, const std::vector<ValidatedRun>& runs) {
     const std::vector<const ValidatedRun*> worst = evaluate::worst_first(runs);
     if (worst.empty()) {
-        out << "none of " << counted(runs.size(), "case") << " could be predicted\n";
+        out << "none of " << counted(static_cast<double>(runs.size()), "case") << " could be predicted\n";
     } else {
         print_cases(out, worst);
         print_notes(out, worst);

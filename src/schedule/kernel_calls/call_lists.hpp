@@ -19,7 +19,7 @@ struct LocalShapes {
     double inner = 0, shared = 0, vocabulary = 0;        ///< of this rank; shared: width of shared experts
     double all_experts = 0, experts = 0, top_k = 0;      ///< N, E of this rank, K
     double w = 4, g = 4;                                 ///< bytes of a weight or value, and of a gradient
-    models::Recompute redone;                            ///< of the operation's layer
+    models::Recompute redone{};                          ///< of the operation's layer
 };
 [[nodiscard]] LocalShapes local_shapes(const models::Workload& workload, const models::Plan& plan,
                                        const models::Stack& stack, const models::Layout& layout, int stage);

@@ -223,7 +223,7 @@ RankMemory rank_memory(const models::Workload& workload, const models::Plan& pla
     const RoleWalk role(workload, plan, stack, program, coordinates.stage, {});
     StepPeaks peaks;
     if (routing != nullptr) {
-        check_record(*routing, workload, plan, layout);
+        check_record(*routing, workload, layout);
         peaks = recorded_peaks(role, *routing, workload, plan, coordinates);
     } else {
         add_step(role, {}, peaks);

@@ -22,8 +22,7 @@ void require(const char* what, std::int64_t found, std::int64_t expected) {
 
 }  // namespace
 
-void check_record(const models::RoutingRecord& record, const models::Workload& workload, const models::Plan& plan,
-                  const models::Layout& layout) {
+void check_record(const models::RoutingRecord& record, const models::Workload& workload, const models::Layout& layout) {
     require("layers", record.layers, workload.moe_layers());
     require("top_k", record.top_k, workload.top_k);
     require("num_experts", record.num_experts, workload.num_experts);

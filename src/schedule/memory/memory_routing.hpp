@@ -8,9 +8,8 @@
 
 namespace auspex::schedule {
 
-/// Throws InputError where the record is not of this workload and batch, or the plan is one that no run records.
-void check_record(const models::RoutingRecord& record, const models::Workload& workload, const models::Plan& plan,
-                  const models::Layout& layout);
+/// Throws InputError where the record is not of this workload and batch.
+void check_record(const models::RoutingRecord& record, const models::Workload& workload, const models::Layout& layout);
 
 /// Of each layer of `layers`: choices of a micro-batch's tokens, over all data ranks of the ep group, that fell on the
 /// rank's experts, which are N / ep in order; and those of the rank's own tokens. Of the tokens of one rank no expert

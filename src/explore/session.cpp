@@ -2,7 +2,6 @@
 #include "explore/session.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <limits>
 
 #include "base/error.hpp"
@@ -10,6 +9,7 @@
 #include "base/shell_word.hpp"
 #include "base/text/closest_word.hpp"
 #include "interop/overrides.hpp"
+#include "models/stack_file/library_beside.hpp"
 
 namespace auspex::explore {
 namespace {
@@ -99,10 +99,8 @@ JsonDocument Session::changed_document(std::size_t role, const State& state) {
     const JsonDocument& file = known_document(role, state.names.at(role));
     JsonDocument changed =
         interop::with_overrides(kRoles.at(role), file, state.overrides, [&](const std::string& name) {
-            const std::filesystem::path beside = std::filesystem::path(file.name()).parent_path() / (name + ".json");
-            std::error_code status;
-            return std::filesystem::is_regular_file(beside, status) ? JsonDocument::load(beside.string())
-                                                                    : library_.load("stack", name);
+            std::optional<JsonDocument> beside = models::library_beside(file.name(), name);
+            return beside ? std::move(*beside) : library_.load("stack", name);
         });
     if (std::string_view(kRoles.at(role)) == "plan" && changed.root().is_object() &&
         trace_of(changed) != trace_of(file)) {

@@ -14,6 +14,7 @@
 #include "launch/installation.hpp"
 #include "launch/scenario.hpp"
 #include "models/stack.hpp"
+#include "models/stack_file/library_beside.hpp"
 
 namespace auspex::launch {
 namespace {
@@ -128,11 +129,10 @@ namespace {
 /// Of the folder of a stack's file, or else of the data folders.
 models::LibraryLoader libraries_of(const std::string& stack, const std::string& file) {
     return [file, has_file = !is_inline(stack)](const std::string& name) {
-        const fs::path beside = fs::path(file).parent_path() / (name + ".json");
-        std::error_code status;
-        return JsonDocument::load(has_file && fs::is_regular_file(beside, status)
-                                      ? beside.string()
-                                      : find_input("stack", name, file + ": $.communication"));
+        std::optional<JsonDocument> beside = has_file ? models::library_beside(file, name) : std::nullopt;
+        return beside ? std::move(*beside)
+                      : JsonDocument::load(
+                            find_input("stack", name, file + ": $." + std::string(models::kCommunicationKey)));
     };
 }
 

@@ -20,28 +20,24 @@ namespace {
 std::string maker_of(const std::string& tile_name) { return tile_name.substr(0, tile_name.find(' ')); }
 
 /// Whose GPUs a stack is for, by its library of communication, else by the machine of its constants; empty: nobody's.
-std::string maker_of_stack(const JsonDocument& stack, const std::string& name) {
+std::string maker_of_stack(const models::Stack& stack) {
     using Made = std::pair<std::string_view, const char*>;
     static constexpr std::array<Made, 3> kLibraries{Made{"nccl", "NVIDIA"}, Made{"rccl", "AMD"},
                                                     Made{"oneccl", "Intel"}};
-    const auto communication = stack.root().find("communication");
-    const std::string library = communication ? communication->as_string() : name;
     const auto* const found =
-        std::ranges::find(kLibraries, std::string_view(library).substr(0, library.find('/')), &Made::first);
+        std::ranges::find(kLibraries, stack.library.empty() ? stack.name : stack.library, &Made::first);
     if (found != kLibraries.end()) {
         return found->second;
     }
-    const std::string place = stack.root().at("measured_on").as_string();
-    return launch::input_names("machine").contains(place)
-               ? maker_of(models::load_machine(launch::load_document("machine", place, {})).tile.name)
+    return launch::input_names("machine").contains(stack.measured_on)
+               ? maker_of(models::load_machine(launch::load_document("machine", stack.measured_on, {})).tile.name)
                : "";
 }
 
 bool is_for(const std::string& name, const models::Machine& machine) {
     try {
-        const JsonDocument stack = JsonDocument::load(launch::find_input("stack", name));
-        return machine.cpu.cores > 0 ? stack.root().find("processes").has_value()
-                                     : maker_of_stack(stack, name) == maker_of(machine.tile.name);
+        const models::Stack stack = models::load_stack(launch::load_document("stack", name, {}));
+        return machine.cpu.cores > 0 ? stack.has_processes : maker_of_stack(stack) == maker_of(machine.tile.name);
     } catch (const InputError&) {  // a file that cannot be read is nobody's wish
         return false;
     }

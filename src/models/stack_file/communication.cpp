@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "base/error.hpp"
+#include "models/stack_file/library_beside.hpp"
 
 namespace auspex::models {
 namespace {
@@ -89,7 +90,12 @@ JsonDocument with_communication(const JsonDocument& stack, OwnCommunication own,
 
 JsonDocument with_communication(const JsonDocument& stack) {
     return with_communication(stack, OwnCommunication::kRefused, [&stack](const std::string& name) {
-        return JsonDocument::load((std::filesystem::path(stack.name()).parent_path() / (name + ".json")).string());
+        std::optional<JsonDocument> library = library_beside(stack.name(), name);
+        if (!library) {
+            throw InputError(stack.name() + ": $." + kCommunicationKey,
+                             "found " + json_quote(name) + ", and no " + name + ".json in the same folder");
+        }
+        return std::move(*library);
     });
 }
 

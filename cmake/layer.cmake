@@ -23,6 +23,14 @@ function(auspex_precompiled target)
     endif()
 endfunction()
 
+# auspex_apart(file...)
+# Files are joined to be compiled together (CMAKE_UNITY_BUILD of the preset `release`: a third of the time), those in this list are
+# not: their own names (helpers, constants) are names of neighbours', too, which the compiler tells, or of their namespace's headers,
+# where neighbours would silently mean theirs, which tests/arch/check_own_names.pl tells.
+function(auspex_apart)
+    set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
 # auspex_layer(NAME SOURCES file... [DEPENDS layer...] [PRIVATE library...])
 # One folder of src/ as one static library, auspex::NAME. Third-party libraries are PRIVATE: no header of ours shows them.
 function(auspex_layer name)

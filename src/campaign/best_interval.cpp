@@ -19,7 +19,7 @@ constexpr int kPoints = 9, kRounds = 6, kSamples = 128;
 constexpr double kReach = 2;
 /// Below it a run gets nowhere, and is not worth the time to play it.
 constexpr double kLeastEfficiency = 0.02;
-constexpr double kFailuresOfSample = 500, kMostSteps = 1e9;
+constexpr double kFailuresOfSample = 500, kMostTrialSteps = 1e9;
 
 using Row = std::array<double, 5>;  ///< four unknowns and the right side
 
@@ -104,7 +104,7 @@ Setting lengthened(const Setting& setting) {
     }
     if (c.copies > 1) {
         const double steps = std::ceil(kFailuresOfSample * mtbf_s(setting) / setting.step_s);
-        const double most = std::clamp(std::floor(kLongestTrial_s / setting.step_s), 1.0, kMostSteps);
+        const double most = std::clamp(std::floor(kLongestTrial_s / setting.step_s), 1.0, kMostTrialSteps);
         longer.steps = static_cast<std::int64_t>(std::clamp(steps, 1.0, most));
     }
     return longer;

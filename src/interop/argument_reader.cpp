@@ -11,7 +11,7 @@
 namespace auspex::interop {
 namespace {
 
-constexpr int kMost = 10'000'000;
+constexpr int kMostOfArgument = 10'000'000;
 constexpr std::size_t kLongestShown = 60;
 
 std::string shown(const std::string& value) { return json_quote(printable(value, kLongestShown)); }
@@ -53,7 +53,7 @@ std::int64_t ArgumentReader::whole(const std::string& name, std::int64_t otherwi
 }
 
 int ArgumentReader::number(const std::string& name, int otherwise) {
-    return static_cast<int>(whole(name, otherwise, kMost));
+    return static_cast<int>(whole(name, otherwise, kMostOfArgument));
 }
 
 double ArgumentReader::share(const std::string& name, double otherwise) {

@@ -6,7 +6,7 @@
 namespace auspex::interop {
 namespace {
 
-constexpr std::int64_t kMost = 100'000'000;
+constexpr std::int64_t kMostOfKey = 100'000'000;
 
 }  // namespace
 
@@ -21,11 +21,11 @@ JsonValue ConfigKeys::at(std::string_view key) {
     return value ? *value : object_.at(key);
 }
 
-int ConfigKeys::count(std::string_view key, int low) { return static_cast<int>(at(key).as_integer(low, kMost)); }
+int ConfigKeys::count(std::string_view key, int low) { return static_cast<int>(at(key).as_integer(low, kMostOfKey)); }
 
 int ConfigKeys::count_or(std::string_view key, int fallback, int low) {
     const auto value = find(key);
-    return value ? static_cast<int>(value->as_integer(low, kMost)) : fallback;
+    return value ? static_cast<int>(value->as_integer(low, kMostOfKey)) : fallback;
 }
 
 bool ConfigKeys::flag_or(std::string_view key, bool fallback) {

@@ -4,7 +4,7 @@
 namespace auspex::interop {
 namespace {
 
-constexpr std::int64_t kMost = 1'000'000'000;
+constexpr std::int64_t kMostOfModel = 1'000'000'000;
 
 }  // namespace
 
@@ -20,7 +20,7 @@ void ModelCheck::number(const std::string& name, std::int64_t own, const std::st
     if (in_.word(name, "") == "0" && own == 0) {
         return;
     }
-    if (const std::int64_t found = in_.whole(name, own, kMost); found != own) {
+    if (const std::int64_t found = in_.whole(name, own, kMostOfModel); found != own) {
         refuse(name, std::to_string(found), std::to_string(own), field);
     }
 }
@@ -45,7 +45,7 @@ void ModelCheck::required(const std::string& name, std::int64_t own, const std::
 
 void ModelCheck::vocabulary(const std::string& name, std::int64_t step) {
     if (in_.has(name)) {
-        const std::int64_t found = in_.whole(name, 1, kMost), padded = (found + step - 1) / step * step;
+        const std::int64_t found = in_.whole(name, 1, kMostOfModel), padded = (found + step - 1) / step * step;
         if (found != workload_.vocab_size && padded != workload_.vocab_size) {
             refuse(name, std::to_string(found), std::to_string(workload_.vocab_size), "vocab_size");
         }

@@ -19,7 +19,7 @@ static_assert(std::endian::native == std::endian::little, "choices are written a
 
 constexpr std::int64_t kMaxExperts = 65'536;
 constexpr std::int64_t kMaxSteps = 1'000'000'000;
-constexpr std::int64_t kMaxLayers = 10'000;
+constexpr std::int64_t kMostRecordedLayers = 10'000;
 constexpr std::int64_t kMaxTokens = std::numeric_limits<int>::max();
 /// A terabyte of choices: beyond it the sizes of a damaged file are to blame.
 constexpr std::int64_t kMaxChoices = std::int64_t{1} << 39;
@@ -40,7 +40,7 @@ RoutingRecord read_sizes(const JsonValue& choices) {
     RoutingRecord record;
     record.first_step = read_size(choices, "first_step", 0, kMaxSteps);
     record.steps = read_size(choices, "steps", 1, kMaxSteps);
-    record.layers = read_size(choices, "layers", 1, kMaxLayers);
+    record.layers = read_size(choices, "layers", 1, kMostRecordedLayers);
     record.tokens = read_size(choices, "tokens", 1, kMaxTokens);
     record.num_experts = read_size(choices, "num_experts", 1, kMaxExperts);
     record.top_k = read_size(choices, "top_k", 1, record.num_experts);

@@ -11,7 +11,7 @@
 namespace auspex::campaign {
 namespace {
 
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
+constexpr double kNoEnd = std::numeric_limits<double>::infinity();
 /// More of them are taken as alike.
 constexpr int kMostBlocks = 2'000;
 /// And of more beside maintenances a run is taken to get nowhere.
@@ -29,9 +29,7 @@ BlockWalk::BlockWalk(const Setting& setting, const RecoveryLaw& law, const MeanT
     const double walltime_s = setting.blocks.walltime_s, requeue_rate = law.requeue_rate;
     // A job that leaves in time gives back what is too short for a step: half a one in the mean.
     const double used_s = walltime_s - (setting.checkpoints.at_block_end ? step_s / 2 : 0);
-    length_s_ = walltime_s <= 0    ? kInfinite
-                : requeue_rate > 0 ? std::expm1(requeue_rate * used_s) / requeue_rate
-                                   : used_s;
+    length_s_ = walltime_s <= 0 ? kNoEnd : requeue_rate > 0 ? std::expm1(requeue_rate * used_s) / requeue_rate : used_s;
 }
 
 double BlockWalk::cost_of_end_s(double block_s) const {
@@ -64,7 +62,7 @@ LaidOut BlockWalk::lay_out(double exposed_s, double first) const {
             now_s = to_seconds(maintenance.end);
             continue;
         }
-        const double free_s = has_maintenance ? to_seconds(maintenance.begin) - now_s : kInfinite;
+        const double free_s = has_maintenance ? to_seconds(maintenance.begin) - now_s : kNoEnd;
         const double block_s = std::min(length_s_ * (out.planned > 0 ? 1 : first), free_s / stretch);
         if (left_s <= block_s) {
             out.exposed_s += left_s;
@@ -83,7 +81,7 @@ LaidOut BlockWalk::lay_out(double exposed_s, double first) const {
         left_s -= count * std::max(on_s, 0.0);
         out.planned += count;
     }
-    return {kInfinite, kInfinite, kInfinite, kInfinite};
+    return {kNoEnd, kNoEnd, kNoEnd, kNoEnd};
 }
 
 }  // namespace auspex::campaign

@@ -17,7 +17,7 @@
 namespace auspex::campaign {
 namespace {
 
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
+constexpr double kEndless = std::numeric_limits<double>::infinity();
 constexpr double kLongest = 100;
 
 double persistent_share(const Checkpoints& c) { return c.persistent_every > 0 ? 1.0 / c.persistent_every : 0; }
@@ -191,16 +191,16 @@ ExpectedFinish expected_finish(const Setting& setting) {
     RecoveryLaw law = recovery_law(setting, step_s, pace);
     OpenRun run = open_run(setting, law, step_s);
     for (int round = 0; setting.nodes.lemon_share > 0 && round < 3; ++round) {
-        const double block_s = setting.blocks.walltime_s > 0 ? setting.blocks.walltime_s : kInfinite;
+        const double block_s = setting.blocks.walltime_s > 0 ? setting.blocks.walltime_s : kEndless;
         pace = mean_pace(setting, std::min(run.time.exposed_s, block_s));
         law = recovery_law(setting, step_s, pace);
         run = open_run(setting, law, step_s);
     }
-    to.mtbf_s = law.rate > 0 ? 1 / law.rate : kInfinite;
+    to.mtbf_s = law.rate > 0 ? 1 / law.rate : kEndless;
     lay_out(setting, law, run, step_s, to);
     // A campaign is given up by then (play/play_sample.cpp).
     if (!(to.elapsed_s < kLongest * work_s + kYear_s)) {
-        to.elapsed_s = to.node_hours = to.interruptions = to.blocks = kInfinite;
+        to.elapsed_s = to.node_hours = to.interruptions = to.blocks = kEndless;
         return to;
     }
     to.goodput = work_s / to.elapsed_s;

@@ -24,12 +24,12 @@ constexpr std::string_view kNodeRate = "GB/s per node";  ///< what stands behind
 constexpr std::int64_t kMostRanks = 10'000'000;
 constexpr double kMostBytes = 1e15, kMostValue = 1e18;
 
-std::string text_of(const JsonValue& row, std::string_view key) {
+std::string text_of_row(const JsonValue& row, std::string_view key) {
     const std::optional<JsonValue> value = row.find(key);
     return value ? value->as_string() : "";
 }
 
-std::optional<int> count_of(const JsonValue& row, std::string_view key) {
+std::optional<int> count_of_row(const JsonValue& row, std::string_view key) {
     const std::optional<JsonValue> value = row.find(key);
     return value ? std::optional(static_cast<int>(value->as_integer(1, kMostRanks))) : std::nullopt;
 }
@@ -77,13 +77,13 @@ PublishedCollective read_row(const JsonValue& value) {
     row.place = "$" + value.path();
     row.machine = name_in(value, "machine");
     row.kind = name_in(value, "kind");
-    row.library = text_of(value, "library");
-    row.algorithm = text_of(value, "algorithm");
-    row.note = text_of(value, "note");
+    row.library = text_of_row(value, "library");
+    row.algorithm = text_of_row(value, "algorithm");
+    row.note = text_of_row(value, "note");
     row.unit = name_in(value, "unit");
     row.value = value.at("value").as_number(0, kMostValue);
-    row.nodes = count_of(value, "nodes");
-    row.ranks = count_of(value, "ranks");
+    row.nodes = count_of_row(value, "nodes");
+    row.ranks = count_of_row(value, "ranks");
     row.bytes = bytes_of(value);
     const std::optional<JsonValue> fitted = value.find("fitted");
     row.fitted = fitted && fitted->as_bool();

@@ -13,7 +13,7 @@ namespace {
 
 using TrackId = std::pair<std::int64_t, std::int64_t>;  // process, thread
 
-class Reader {
+class TraceReader {
  public:
     void take(const JsonValue& event) {
         if (event.at("ph").as_one_of({"M", "X"}) == 0) {
@@ -84,7 +84,7 @@ class Reader {
 }  // namespace
 
 schedule::Timeline read_chrome_trace(const JsonDocument& document) {
-    Reader reader;
+    TraceReader reader;
     for (const JsonValue& event : document.root().at("traceEvents").elements()) {
         reader.take(event);
     }

@@ -11,8 +11,8 @@
 namespace auspex::exec {
 namespace {
 
-constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kMaxTokens = 100'000'000;
+constexpr std::int64_t kMostOfBlend = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMostTokensOfBlend = 100'000'000;
 
 /// `left`: sequences of the blend that no source before has.
 BlendSource read_source(const JsonValue& value, std::int64_t left, std::int64_t sequences) {
@@ -21,7 +21,7 @@ BlendSource read_source(const JsonValue& value, std::int64_t left, std::int64_t 
     source.folder = value.at("folder").as_string();
     source.weight =
         value.at("weight").as_number(std::numeric_limits<double>::min(), std::numeric_limits<double>::max());
-    source.rows = value.at("rows").as_integer(1, kMax / 8);
+    source.rows = value.at("rows").as_integer(1, kMostOfBlend / 8);
     source.digest = value.at("digest").as_string();
     source.sequences = value.at("sequences").as_integer(0, left);
     source.repeats_from = value.at("repeats_from").as_integer(-1, sequences - 1);
@@ -55,11 +55,11 @@ BlendInfo parse_blend_info(const std::string& text, const std::string& file) {
         {"auspex_blend", "sequence_length", "vocabulary", "tokenizer", "seed", "sequences", "index_digest", "sources"});
     static_cast<void>(root.at("auspex_blend").as_integer(1, 1));
     BlendInfo info;
-    info.sequence_length = static_cast<int>(root.at("sequence_length").as_integer(1, kMaxTokens));
-    info.vocabulary = static_cast<int>(root.at("vocabulary").as_integer(1, kMaxTokens));
+    info.sequence_length = static_cast<int>(root.at("sequence_length").as_integer(1, kMostTokensOfBlend));
+    info.vocabulary = static_cast<int>(root.at("vocabulary").as_integer(1, kMostTokensOfBlend));
     static_cast<void>(root.at("tokenizer").as_one_of({"bytes", "bpe", "megatron"}));
     info.tokenizer = root.at("tokenizer").as_string();
-    info.seed = static_cast<std::uint64_t>(root.at("seed").as_integer(0, kMax));
+    info.seed = static_cast<std::uint64_t>(root.at("seed").as_integer(0, kMostOfBlend));
     info.sequences = root.at("sequences").as_integer(1, kMaxBlendSequences);
     info.index_digest = root.at("index_digest").as_string();
     std::int64_t sum = 0;

@@ -12,7 +12,7 @@ namespace auspex::exec {
 namespace {
 
 constexpr const char* kFormat = "auspex-checkpoint-2";
-constexpr std::int64_t kMax = std::int64_t{1} << 53;  ///< JSON numbers hold no more in many readers
+constexpr std::int64_t kMostInJson = std::int64_t{1} << 53;  ///< JSON numbers hold no more in many readers
 constexpr int kMaxDimensions = 8;
 constexpr const char* kDigestKey = "\"manifest_sha256\": ";
 
@@ -38,8 +38,8 @@ StoredPart read_stored_part(const JsonValue& value) {
     stored.split_dimension = static_cast<int>(fields[1].as_integer(0, kMaxDimensions)) - 1;
     stored.parts = static_cast<int>(fields[2].as_integer(1, std::numeric_limits<int>::max()));
     stored.part = static_cast<int>(fields[3].as_integer(0, stored.parts - 1));
-    stored.begin = static_cast<std::size_t>(fields[4].as_integer(0, kMax));
-    stored.end = static_cast<std::size_t>(fields[5].as_integer(static_cast<std::int64_t>(stored.begin), kMax));
+    stored.begin = static_cast<std::size_t>(fields[4].as_integer(0, kMostInJson));
+    stored.end = static_cast<std::size_t>(fields[5].as_integer(static_cast<std::int64_t>(stored.begin), kMostInJson));
     return stored;
 }
 
@@ -49,7 +49,7 @@ PartFile read_part_entry(const JsonValue& value) {
     if (part.name.find('/') != std::string::npos) {
         value.at("file").fail("a file of the manifest's folder");
     }
-    part.bytes = static_cast<std::uint64_t>(value.at("bytes").as_integer(0, kMax));
+    part.bytes = static_cast<std::uint64_t>(value.at("bytes").as_integer(0, kMostInJson));
     for (const JsonValue& stored : value.at("tensors").elements()) {
         part.tensors.push_back(read_stored_part(stored));
     }
@@ -117,9 +117,9 @@ Manifest parse_manifest(const std::string& text, const std::string& file) {
         {"format", "serial", "step", "sequences", "workload", "plan", "model", "training", "parts", "manifest_sha256"});
     static_cast<void>(root.at("format").as_one_of({kFormat}));
     Manifest m;
-    m.serial = root.at("serial").as_integer(0, kMax);
+    m.serial = root.at("serial").as_integer(0, kMostInJson);
     m.step = static_cast<int>(root.at("step").as_integer(0, std::numeric_limits<int>::max()));
-    m.sequences = root.at("sequences").as_integer(0, kMax);
+    m.sequences = root.at("sequences").as_integer(0, kMostInJson);
     m.workload = root.at("workload").as_string();
     m.plan = root.at("plan").as_string();
     m.model = read_settings(root.at("model"));

@@ -13,8 +13,8 @@
 namespace auspex::exec {
 namespace {
 
-constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max() / 8;
-constexpr std::int64_t kMaxTokens = 100'000'000;
+constexpr std::int64_t kMostOfDataset = std::numeric_limits<std::int64_t>::max() / 8;
+constexpr std::int64_t kMostTokensOfDataset = 100'000'000;
 
 std::string file_of(const std::string& folder) { return (std::filesystem::path(folder) / "dataset.json").string(); }
 
@@ -30,7 +30,7 @@ std::vector<DatasetSource> read_sources(const JsonValue& list) {
     std::vector<DatasetSource> sources;
     for (const JsonValue& element : list.elements()) {
         element.allow_only({"file", "bytes", "sha256"});
-        sources.push_back({element.at("file").as_string(), element.at("bytes").as_integer(0, kMax),
+        sources.push_back({element.at("file").as_string(), element.at("bytes").as_integer(0, kMostOfDataset),
                            read_digest(element.at("sha256"))});
     }
     return sources;
@@ -56,9 +56,9 @@ std::vector<DatasetShard> read_shards(const JsonValue& list, std::int64_t rows) 
 }
 
 void read_counts(const JsonValue& root, DatasetInfo& info) {
-    info.documents = root.at("documents").as_integer(1, kMax);
-    info.tokens = root.at("tokens").as_integer(1, kMax);
-    info.rows = root.at("rows").as_integer(1, kMax / (std::int64_t{info.sequence_length} + 1));
+    info.documents = root.at("documents").as_integer(1, kMostOfDataset);
+    info.tokens = root.at("tokens").as_integer(1, kMostOfDataset);
+    info.rows = root.at("rows").as_integer(1, kMostOfDataset / (std::int64_t{info.sequence_length} + 1));
     info.dropped_tokens = root.at("dropped_tokens").as_integer(0, info.sequence_length);
     const std::int64_t kept = info.rows * (std::int64_t{info.sequence_length} + 1);
     if (info.tokens != kept + info.dropped_tokens) {
@@ -111,8 +111,8 @@ DatasetInfo load_dataset_info(const std::string& folder) {
                      "seed", "documents", "tokens", "dropped_tokens", "rows", "sources", "shards"});
     static_cast<void>(root.at("auspex_dataset").as_integer(1, 1));
     DatasetInfo info;
-    info.sequence_length = static_cast<int>(root.at("sequence_length").as_integer(1, kMaxTokens));
-    info.vocabulary = static_cast<int>(root.at("vocabulary").as_integer(1, kMaxTokens));
+    info.sequence_length = static_cast<int>(root.at("sequence_length").as_integer(1, kMostTokensOfDataset));
+    info.vocabulary = static_cast<int>(root.at("vocabulary").as_integer(1, kMostTokensOfDataset));
     info.token_bytes = token_bytes_of(info.vocabulary);
     if (root.at("token_bytes").as_integer(2, 4) != info.token_bytes) {
         root.at("token_bytes").fail(std::to_string(info.token_bytes) + ", which this vocabulary takes");

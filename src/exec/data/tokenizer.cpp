@@ -15,7 +15,7 @@ namespace auspex::exec {
 namespace {
 
 constexpr std::size_t kMaxKnownWords = 1 << 18;
-constexpr std::int64_t kMaxTokens = 10'000'000;
+constexpr std::int64_t kMostTokens = 10'000'000;
 
 /// True for what may stand in merge number `index`.
 bool may_merge(std::int32_t token, std::size_t index) {
@@ -24,7 +24,7 @@ bool may_merge(std::int32_t token, std::size_t index) {
 }
 
 std::int32_t read_part(const JsonValue& value, std::size_t index) {
-    const auto token = static_cast<std::int32_t>(value.as_integer(0, kMaxTokens));
+    const auto token = static_cast<std::int32_t>(value.as_integer(0, kMostTokens));
     if (!may_merge(token, index)) {
         value.fail("a byte (0 to 255) or the token of an earlier merge (257 to " +
                    std::to_string(Tokenizer::kFirstMerged + static_cast<std::int32_t>(index) - 1) + ")");

@@ -19,74 +19,74 @@ namespace auspex::interop {
 namespace {
 
 /// Arguments that change no cost of a step, or that the workload says.
-constexpr std::string_view kPassedOver[]{"--num-layers",
-                                         "--hidden-size",
-                                         "--num-attention-heads",
-                                         "--num-key-value-heads",
-                                         "--kv-channels",
-                                         "--ffn-hidden-size",
-                                         "--seq-length",
-                                         "--max-position-embeddings",
-                                         "--vocab-size",
-                                         "--make-vocab-size-divisible-by",
-                                         "--use-rotary-position-embeddings",
-                                         "--rotary-percent",
-                                         "--rope-theta",
-                                         "--normalization",
-                                         "--layernorm-epsilon",
-                                         "--swiglu",
-                                         "--disable-bias-linear",
-                                         "--untie-embeddings-and-output-weights",
-                                         "--num-experts",
-                                         "--topk",
-                                         "--moe-loss-coeff",
-                                         "--disable-moe-token-dropping",
-                                         "--moe-train-capacity-factor",
-                                         "--moe-eval-capacity-factor",
-                                         "--moe-min-capacity",
-                                         "--create-moe-param-group",
-                                         "--use-flash-attn",
-                                         "--use-flash-attn-v2",
-                                         "--use-flash-attn-builder",
-                                         "--no-query-key-layer-scaling",
-                                         "--init-method-std",
-                                         "--seed",
-                                         "--clip-grad",
-                                         "--weight-decay",
-                                         "--adam-beta1",
-                                         "--adam-beta2",
-                                         "--adam-eps",
-                                         "--min-lr",
-                                         "--train-iters",
-                                         "--train-samples",
-                                         "--train-tokens",
-                                         "--split",
-                                         "--num-workers",
-                                         "--save",
-                                         "--save-interval",
-                                         "--load",
-                                         "--vocab-file",
-                                         "--merge-file",
-                                         "--no-pipeline-parallel",
-                                         "--distributed-backend",
-                                         "--deepspeed",
-                                         "--deepspeed-config",
-                                         "--zero-stage",
-                                         "--override-opt-param-scheduler",
-                                         "--profile-backward"};
+constexpr std::string_view kArgumentsPassedOver[]{"--num-layers",
+                                                  "--hidden-size",
+                                                  "--num-attention-heads",
+                                                  "--num-key-value-heads",
+                                                  "--kv-channels",
+                                                  "--ffn-hidden-size",
+                                                  "--seq-length",
+                                                  "--max-position-embeddings",
+                                                  "--vocab-size",
+                                                  "--make-vocab-size-divisible-by",
+                                                  "--use-rotary-position-embeddings",
+                                                  "--rotary-percent",
+                                                  "--rope-theta",
+                                                  "--normalization",
+                                                  "--layernorm-epsilon",
+                                                  "--swiglu",
+                                                  "--disable-bias-linear",
+                                                  "--untie-embeddings-and-output-weights",
+                                                  "--num-experts",
+                                                  "--topk",
+                                                  "--moe-loss-coeff",
+                                                  "--disable-moe-token-dropping",
+                                                  "--moe-train-capacity-factor",
+                                                  "--moe-eval-capacity-factor",
+                                                  "--moe-min-capacity",
+                                                  "--create-moe-param-group",
+                                                  "--use-flash-attn",
+                                                  "--use-flash-attn-v2",
+                                                  "--use-flash-attn-builder",
+                                                  "--no-query-key-layer-scaling",
+                                                  "--init-method-std",
+                                                  "--seed",
+                                                  "--clip-grad",
+                                                  "--weight-decay",
+                                                  "--adam-beta1",
+                                                  "--adam-beta2",
+                                                  "--adam-eps",
+                                                  "--min-lr",
+                                                  "--train-iters",
+                                                  "--train-samples",
+                                                  "--train-tokens",
+                                                  "--split",
+                                                  "--num-workers",
+                                                  "--save",
+                                                  "--save-interval",
+                                                  "--load",
+                                                  "--vocab-file",
+                                                  "--merge-file",
+                                                  "--no-pipeline-parallel",
+                                                  "--distributed-backend",
+                                                  "--deepspeed",
+                                                  "--deepspeed-config",
+                                                  "--zero-stage",
+                                                  "--override-opt-param-scheduler",
+                                                  "--profile-backward"};
 constexpr std::string_view kPrefixesPassedOver[]{"--lr",    "--eval-",      "--log-",         "--data-",
                                                  "--exit-", "--tokenizer-", "--tensorboard-", "--wandb-"};
 
-bool changes_no_cost(const std::string& argument) {
-    return std::ranges::find(kPassedOver, argument) != std::end(kPassedOver) ||
+bool is_argument_passed_over(const std::string& argument) {
+    return std::ranges::find(kArgumentsPassedOver, argument) != std::end(kArgumentsPassedOver) ||
            std::ranges::any_of(kPrefixesPassedOver,
                                [&](std::string_view prefix) { return argument.starts_with(prefix); });
 }
 
-class Reader {
+class DeepspeedReader {
  public:
-    Reader(const DeepSpeedConfig& config, const std::map<std::string, std::string>& arguments, const PlanText& from,
-           const std::string& arguments_name, int ranks)
+    DeepspeedReader(const DeepSpeedConfig& config, const std::map<std::string, std::string>& arguments,
+                    const PlanText& from, const std::string& arguments_name, int ranks)
         : config_(config), from_(from), ranks_(ranks), in_(arguments, arguments_name) {}
 
     ImportedPlan run() {
@@ -102,7 +102,7 @@ class Reader {
         }
         constexpr double kDropout = 0.1;  // where no argument says another
         note_dropout(in_, kDropout, notes_);
-        in_.refuse_unread(changes_no_cost);
+        in_.refuse_unread(is_argument_passed_over);
         return {plan_, std::move(notes_)};
     }
 
@@ -332,7 +332,8 @@ ImportedPlan plan_of_deepspeed(const PlanText& from) {
     }
     const DeepSpeedConfig config = read_deepspeed_config(JsonDocument::parse(json, from.name));
     ImportedPlan imported =
-        Reader(config, script.arguments, from, arguments_name, from.ranks > 0 ? from.ranks : script.ranks).run();
+        DeepspeedReader(config, script.arguments, from, arguments_name, from.ranks > 0 ? from.ranks : script.ranks)
+            .run();
     imported.add_notes(script.notes);
     if (is_alone && from.arguments.empty()) {
         imported.notes.emplace_back("pp, tp and ep are not in the JSON: 1 is taken, without --args");

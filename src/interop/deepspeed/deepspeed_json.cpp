@@ -8,26 +8,26 @@
 namespace auspex::interop {
 namespace {
 
-constexpr std::int64_t kMost = 1'000'000'000'000;
+constexpr std::int64_t kMostSize = 1'000'000'000'000;
 
 /// Beside those that are read: what changes no cost of a step, or less than is modelled.
-constexpr std::string_view kPassedOver[]{"steps_per_print",
-                                         "wall_clock_breakdown",
-                                         "memory_breakdown",
-                                         "dump_state",
-                                         "gradient_clipping",
-                                         "scheduler",
-                                         "flops_profiler",
-                                         "tensorboard",
-                                         "wandb",
-                                         "csv_monitor",
-                                         "comet",
-                                         "comms_logger",
-                                         "checkpoint",
-                                         "zero_allow_untested_optimizer",
-                                         "zero_force_ds_cpu_optimizer",
-                                         "gradient_predivide_factor",
-                                         "prescale_gradients"};
+constexpr std::string_view kKeysPassedOver[]{"steps_per_print",
+                                             "wall_clock_breakdown",
+                                             "memory_breakdown",
+                                             "dump_state",
+                                             "gradient_clipping",
+                                             "scheduler",
+                                             "flops_profiler",
+                                             "tensorboard",
+                                             "wandb",
+                                             "csv_monitor",
+                                             "comet",
+                                             "comms_logger",
+                                             "checkpoint",
+                                             "zero_allow_untested_optimizer",
+                                             "zero_force_ds_cpu_optimizer",
+                                             "gradient_predivide_factor",
+                                             "prescale_gradients"};
 constexpr std::string_view kZeroPassedOver[]{"reduce_bucket_size",
                                              "allgather_bucket_size",
                                              "allgather_partitions",
@@ -54,7 +54,7 @@ std::optional<std::int64_t> count(const JsonValue& parent, std::string_view key)
     if (value && value->is_string()) {
         value->fail("a whole number: what \"auto\" becomes is not in the file");
     }
-    return value ? std::optional(value->as_integer(1, kMost)) : std::nullopt;
+    return value ? std::optional(value->as_integer(1, kMostSize)) : std::nullopt;
 }
 
 /// An object whose "enabled" is false, or none at all.
@@ -106,7 +106,7 @@ void read_zero(const JsonValue& section, DeepSpeedConfig& config) {
         }
     }
     if (const auto secondary = section.find("zero_hpz_partition_size")) {
-        const std::int64_t ranks = secondary->as_integer(1, kMost);
+        const std::int64_t ranks = secondary->as_integer(1, kMostSize);
         config.hpz_ranks = ranks > 1 ? static_cast<int>(ranks) : 0;
         if (config.hpz_ranks > 0 && config.zero_stage != 3) {
             secondary->fail("1, or \"stage\": 3");
@@ -165,7 +165,7 @@ DeepSpeedConfig read_deepspeed_config(const JsonDocument& document) {
                   {"train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps",
                    "zero_optimization", "bf16", "bfloat16", "fp16", "amp", "data_types", "communication_data_type",
                    "activation_checkpointing", "optimizer"},
-                  kPassedOver);
+                  kKeysPassedOver);
     DeepSpeedConfig config;
     config.train_batch = count(root, "train_batch_size");
     config.micro_batch = count(root, "train_micro_batch_size_per_gpu");

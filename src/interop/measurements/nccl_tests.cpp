@@ -47,9 +47,9 @@ struct Run {
     bool has_units = false;
 };
 
-class Reader {
+class NcclTestsReader {
  public:
-    explicit Reader(const MeasuredText& from) : from_(from) {
+    explicit NcclTestsReader(const MeasuredText& from) : from_(from) {
         if (!from.kind.empty()) {
             given_ = named(from.kind, "--kind");
         }
@@ -278,6 +278,6 @@ class Reader {
 
 }  // namespace
 
-MeasuredRows rows_of_nccl_tests(const MeasuredText& from) { return Reader(from).run(); }
+MeasuredRows rows_of_nccl_tests(const MeasuredText& from) { return NcclTestsReader(from).run(); }
 
 }  // namespace auspex::interop

@@ -33,9 +33,9 @@ constexpr std::array<std::string_view, 9> kLinks{"pair",      "mesh",        "sw
 /// Below, rows of many messages under way tell how fast they are issued, not what a link carries.
 constexpr double kLeastOfRate = 1 << 20;
 
-class Reader {
+class OsuReader {
  public:
-    explicit Reader(const MeasuredText& from) : from_(from) {}
+    explicit OsuReader(const MeasuredText& from) : from_(from) {}
 
     MeasuredRows run() {
         for_each_line(from_.text, from_.name, [this](const TextLine& line) { take(line); });
@@ -200,6 +200,6 @@ class Reader {
 
 }  // namespace
 
-MeasuredRows rows_of_osu(const MeasuredText& from) { return Reader(from).run(); }
+MeasuredRows rows_of_osu(const MeasuredText& from) { return OsuReader(from).run(); }
 
 }  // namespace auspex::interop

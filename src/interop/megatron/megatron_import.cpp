@@ -40,9 +40,9 @@ constexpr std::array kSwitches{"--sequence-parallel",
                                "--overlap-moe-expert-parallel-comm",
                                "--no-overlap-p2p-communication"};
 
-class Reader {
+class MegatronReader {
  public:
-    Reader(const std::map<std::string, std::string>& arguments, const PlanText& from, int ranks)
+    MegatronReader(const std::map<std::string, std::string>& arguments, const PlanText& from, int ranks)
         : arguments_(arguments), name_(from.name), workload_(from.workload), ranks_(ranks), in_(arguments, name_) {}
 
     ImportedPlan run() {
@@ -323,7 +323,7 @@ ImportedPlan plan_of_megatron(const PlanText& from) {
     if (script.arguments.empty()) {
         throw InputError(from.name, "found no arguments; expected those of Megatron-LM, as in a launch script");
     }
-    ImportedPlan imported = Reader(script.arguments, from, ranks_of_script(script, from)).run();
+    ImportedPlan imported = MegatronReader(script.arguments, from, ranks_of_script(script, from)).run();
     imported.add_notes(script.notes);
     return imported;
 }

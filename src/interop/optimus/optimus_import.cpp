@@ -33,15 +33,15 @@ bool is_of_optimus(const std::string& name) {
 
 /// Do not change what a step costs, or less than is modelled: gate and up projection in one product or two, buffers
 /// that are used again.
-bool changes_no_cost(const std::string& name) {
+bool is_passed_over(const std::string& name) {
     constexpr std::array<std::string_view, 5> kNames{"MODEL_CHOICE", "CONTEXT_SIZE", "USE_LOCAL_ROUTER_AUX_LOSS",
                                                      "USE_MERGED_MLP_IN_FAST_MOE", "REUSE_BUFFERS_IN_1F1B"};
     return std::ranges::find(kNames, name) != kNames.end();
 }
 
-class Reader {
+class OptimusReader {
  public:
-    Reader(const std::map<std::string, std::string>& variables, const PlanText& from)
+    OptimusReader(const std::map<std::string, std::string>& variables, const PlanText& from)
         : from_(from), in_(variables, from.name) {}
 
     ImportedPlan run() {
@@ -55,7 +55,7 @@ class Reader {
         if (from_.workload != nullptr) {
             check_model(*from_.workload);
         }
-        in_.refuse_unread(changes_no_cost);
+        in_.refuse_unread(is_passed_over);
         return {plan_, std::move(notes_)};
     }
 
@@ -217,7 +217,7 @@ ImportedPlan plan_of_optimus(const PlanText& from) {
                          "found none of its variables; expected those of Optimus-LM's run_experiment.sh, "
                          "such as PP=8");
     }
-    ImportedPlan imported = Reader(variables, from).run();
+    ImportedPlan imported = OptimusReader(variables, from).run();
     imported.add_notes(values.notes());
     return imported;
 }

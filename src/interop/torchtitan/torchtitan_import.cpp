@@ -36,20 +36,20 @@ constexpr std::string_view kOfEarlierReleases[]{"parallelism.expert_tensor_paral
 constexpr std::string_view kSectionsPassedOver[]{
     "metrics.",    "profiling.", "checkpoint.", "lr_scheduler.", "validation.", "validator.", "comm.",
     "dataloader.", "tokenizer.", "compile.",    "job.",          "debug.",      "optimizer.", "activation_checkpoint."};
-constexpr std::string_view kPassedOver[]{"training.steps",        "training.max_norm",    "training.dataset",
-                                         "training.dataset_path", "training.seed",        "training.deterministic",
-                                         "training.gc_freq",      "training.gc_debug",    "model.name",
-                                         "model.flavor",          "model.hf_assets_path", "model.tokenizer_path"};
+constexpr std::string_view kOptionsPassedOver[]{
+    "training.steps", "training.max_norm",      "training.dataset",     "training.dataset_path",
+    "training.seed",  "training.deterministic", "training.gc_freq",     "training.gc_debug",
+    "model.name",     "model.flavor",           "model.hf_assets_path", "model.tokenizer_path"};
 
-bool changes_no_cost(const std::string& option) {
-    return std::ranges::find(kPassedOver, option) != std::end(kPassedOver) ||
+bool is_option_passed_over(const std::string& option) {
+    return std::ranges::find(kOptionsPassedOver, option) != std::end(kOptionsPassedOver) ||
            std::ranges::any_of(kSectionsPassedOver,
                                [&](std::string_view section) { return option.starts_with(section); });
 }
 
-class Reader {
+class TorchtitanReader {
  public:
-    Reader(const Options& options, const PlanText& from, int ranks)
+    TorchtitanReader(const Options& options, const PlanText& from, int ranks)
         : options_(options), from_(from), ranks_(ranks), in_(options, from.name) {}
 
     ImportedPlan run() {
@@ -64,7 +64,7 @@ class Reader {
         read_batch(data_parallel);
         read_recompute();
         read_experts();
-        in_.refuse_unread(changes_no_cost);
+        in_.refuse_unread(is_option_passed_over);
         return {plan_, std::move(notes_)};
     }
 
@@ -342,7 +342,7 @@ ImportedPlan plan_of_torchtitan(const PlanText& from) {
                          "found no options; expected those of torchtitan, such as "
                          "--parallelism.tensor_parallel_degree=4, or a Python configuration");
     }
-    ImportedPlan imported = Reader(options, from, ranks).run();
+    ImportedPlan imported = TorchtitanReader(options, from, ranks).run();
     imported.add_notes(notes);
     return imported;
 }

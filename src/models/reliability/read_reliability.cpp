@@ -12,9 +12,10 @@ constexpr double kMinShape = 0.1, kMaxShape = 10;
 constexpr std::int64_t kMaxNodes = 1'000'000;
 
 /// Constants of one object.
-class Reader {
+class ReliabilityReader {
  public:
-    Reader(JsonValue value, std::vector<Constant>& constants) : value_(std::move(value)), constants_(constants) {}
+    ReliabilityReader(JsonValue value, std::vector<Constant>& constants)
+        : value_(std::move(value)), constants_(constants) {}
 
     [[nodiscard]] double quantity(std::string_view key, Dimension dimension, double low, double high) {
         return read_constant(value_, key, dimension, low, high, "machine", constants_);
@@ -33,7 +34,7 @@ class Reader {
 FailingPart read_part(const std::string& name, const JsonValue& value, std::vector<Constant>& constants) {
     value.allow_only({"cause", "per", "mtbf", "shape", "nodes", "silent", "soft", "corrupt"});
     constexpr FailureUnit kUnits[] = {FailureUnit::kNode, FailureUnit::kTile, FailureUnit::kSwitch};
-    Reader in(value, constants);
+    ReliabilityReader in(value, constants);
     FailingPart part;
     part.name = name;
     part.cause = value.find("cause") ? value.at("cause").as_string() : name;
@@ -55,7 +56,7 @@ FailingPart read_part(const std::string& name, const JsonValue& value, std::vect
 Storage read_storage(const JsonValue& section, std::vector<Constant>& constants) {
     section.allow_only({"write_bandwidth", "read_bandwidth", "checkpoint_write", "checkpoint_read", "checkpoint_start",
                         "stall_share"});
-    Reader in(section, constants);
+    ReliabilityReader in(section, constants);
     const auto rate = [&](std::string_view key) {
         return in.optional(key, Dimension::kBytesPerSecond, kMinRate, kMaxRate, 0);
     };
@@ -72,7 +73,7 @@ Storage read_storage(const JsonValue& section, std::vector<Constant>& constants)
 Reliability read_reliability(const JsonValue& section, std::vector<Constant>& constants) {
     section.allow_only({"node_mtbf", "restart", "detection", "swap", "environment", "initialise", "watchdog",
                         "node_failed_start", "components"});
-    Reader in(section, constants);
+    ReliabilityReader in(section, constants);
     Reliability reliability;
     reliability.node_mtbf_s = in.quantity("node_mtbf", Dimension::kSeconds, kMinMtbf, kMaxMtbf);
     reliability.restart_s = in.quantity("restart", Dimension::kSeconds, 0, kMaxRestart);

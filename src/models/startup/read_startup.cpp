@@ -5,19 +5,20 @@
 namespace auspex::models {
 namespace {
 
-constexpr double kMinRate = 1e5, kMaxRate = 1e16;  // bytes/s: they refuse slips of a unit
+constexpr double kMinStartRate = 1e5, kMaxStartRate = 1e16;  // bytes/s: they refuse slips of a unit
 constexpr double kMaxBytes = 1e15, kMaxTime = 1e6;
 constexpr double kMinLookups = 1, kMaxLookups = 1e12;  // a second
 constexpr double kMaxNames = 1e9;
 constexpr std::int64_t kMaxRanks = 1'000'000'000, kMaxWorkers = 100'000;
 
 /// Constants of one object.
-class Reader {
+class StartupReader {
  public:
-    Reader(JsonValue value, std::vector<Constant>& constants) : value_(std::move(value)), constants_(constants) {}
+    StartupReader(JsonValue value, std::vector<Constant>& constants)
+        : value_(std::move(value)), constants_(constants) {}
 
     [[nodiscard]] double rate(std::string_view key) {
-        return read(key, Dimension::kBytesPerSecond, kMinRate, kMaxRate);
+        return read(key, Dimension::kBytesPerSecond, kMinStartRate, kMaxStartRate);
     }
     [[nodiscard]] double lookups_per_s(std::string_view key) {
         return read(key, Dimension::kPerSecond, kMinLookups, kMaxLookups);
@@ -47,9 +48,9 @@ class Reader {
     std::vector<Constant>& constants_;
 };
 
-StartStorage read_storage(const JsonValue& section, std::vector<Constant>& constants) {
+StartStorage read_start_storage(const JsonValue& section, std::vector<Constant>& constants) {
     section.allow_only({"node_read", "shared_read", "local_read", "lookups", "local_lookups"});
-    Reader in(section, constants);
+    StartupReader in(section, constants);
     StartStorage storage;
     storage.node_read_bytes_per_s = in.rate("node_read");
     storage.shared_read_bytes_per_s = in.rate("shared_read");
@@ -61,7 +62,7 @@ StartStorage read_storage(const JsonValue& section, std::vector<Constant>& const
 
 EnvironmentFacts read_environment(const JsonValue& section, std::vector<Constant>& constants) {
     section.allow_only({"archive", "imports", "unpack", "copy", "copy_tail"});
-    Reader in(section, constants);
+    StartupReader in(section, constants);
     EnvironmentFacts environment;
     environment.bytes = in.bytes("archive");
     environment.lookups = in.names("imports");
@@ -73,7 +74,7 @@ EnvironmentFacts read_environment(const JsonValue& section, std::vector<Constant
 
 InitialiseFacts read_initialise(const JsonValue& section, std::vector<Constant>& constants) {
     section.allow_only({"device", "bootstrap_rank", "shaky_ranks", "wall_ranks"});
-    Reader in(section, constants);
+    StartupReader in(section, constants);
     InitialiseFacts initialise;
     initialise.device_s = in.time("device");
     initialise.bootstrap_rank_s = in.time("bootstrap_rank");
@@ -84,7 +85,7 @@ InitialiseFacts read_initialise(const JsonValue& section, std::vector<Constant>&
 
 CompileFacts read_compile(const JsonValue& section, std::vector<Constant>& constants) {
     section.allow_only({"node", "rank_lookups", "unfinished_nodes"});
-    Reader in(section, constants);
+    StartupReader in(section, constants);
     CompileFacts compile;
     compile.node_s = in.time("node");
     compile.rank_lookups = in.names("rank_lookups");
@@ -94,7 +95,7 @@ CompileFacts read_compile(const JsonValue& section, std::vector<Constant>& const
 
 IndexFacts read_index(const JsonValue& section, std::vector<Constant>& constants) {
     section.allow_only({"sequence", "start", "node_workers"});
-    Reader in(section, constants);
+    StartupReader in(section, constants);
     IndexFacts index;
     index.sequence_s = in.time("sequence");
     index.start_s = in.time("start");
@@ -108,7 +109,7 @@ StartupFacts read_startup_facts(const JsonValue& section, std::vector<Constant>&
     section.allow_only({"storage", "environment", "initialise", "compile", "index"});
     StartupFacts facts;
     if (const auto storage = section.find("storage")) {
-        facts.storage = read_storage(*storage, constants);
+        facts.storage = read_start_storage(*storage, constants);
     }
     if (const auto environment = section.find("environment")) {
         facts.environment = read_environment(*environment, constants);

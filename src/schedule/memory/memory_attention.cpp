@@ -2,12 +2,6 @@
 #include "schedule/memory/memory_walk.hpp"
 
 namespace auspex::schedule {
-namespace {
-
-constexpr std::uint64_t kReal = 4;
-constexpr auto kWorkspace = MemoryLabel::kWorkspace;
-
-}  // namespace
 
 void BlockWalk::attention_step(const Operation& op) {
     const bool kept = !redone().attention;

@@ -4,8 +4,7 @@
 namespace auspex::schedule {
 namespace {
 
-constexpr std::uint64_t kReal = 4, kNumber = 8, kRowNumber = 4;
-constexpr auto kWorkspace = MemoryLabel::kWorkspace;
+constexpr std::uint64_t kNumber = 8, kRowNumber = 4;
 
 /// Rows that have arrived are sorted by expert before the products, and back behind them.
 bool sorts(const MemorySizes& s) { return s.all_to_all && s.local_experts > 1; }

@@ -2,13 +2,6 @@
 #include "schedule/memory/memory_walk.hpp"
 
 namespace auspex::schedule {
-namespace {
-
-constexpr std::uint64_t kReal = 4;
-constexpr auto kActivations = MemoryLabel::kActivations;
-constexpr auto kWorkspace = MemoryLabel::kWorkspace;
-
-}  // namespace
 
 void BlockWalk::head_step(const Operation& op) {
     switch (op.kind) {

@@ -14,7 +14,6 @@ namespace {
 
 std::uint64_t whole(int number) { return static_cast<std::uint64_t>(number); }
 std::uint64_t whole(double number) { return static_cast<std::uint64_t>(std::llround(number)); }
-constexpr double kRounding = 1e-6;  ///< of a sum of probabilities
 
 std::uint64_t divided(std::uint64_t number, int by) { return (number + whole(by) - 1) / whole(by); }
 

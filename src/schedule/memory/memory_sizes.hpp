@@ -7,6 +7,9 @@
 
 namespace auspex::schedule {
 
+/// Taken off a sum of probabilities or of shares before it is rounded up to whole rows.
+inline constexpr double kRounding = 1e-6;
+
 /// Rows of a layer: those that the rank's experts compute, and those that leave the rank (0 of a dense layer).
 struct LayerRows {
     std::uint64_t computed = 0, sent = 0;

@@ -8,11 +8,6 @@
 #include "base/error.hpp"
 
 namespace auspex::schedule {
-namespace {
-
-constexpr double kRounding = 1e-6;  ///< of a sum of shares
-
-}  // namespace
 
 void StepTally::play(const BlockUse& use, const BlockMemory& effect) {
     const bool higher = live_sum_ + effect.peak > peaks_.peak;

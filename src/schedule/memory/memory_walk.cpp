@@ -5,13 +5,6 @@
 #include <cmath>
 
 namespace auspex::schedule {
-namespace {
-
-constexpr std::uint64_t kReal = 4;
-constexpr auto kActivations = MemoryLabel::kActivations;
-constexpr auto kWorkspace = MemoryLabel::kWorkspace;
-
-}  // namespace
 
 BlockWalk::BlockWalk(const MemorySizes& sizes, const ChunkSizes& chunk, std::span<const LayerRows> rows,
                      PassMemory& pass, const Playback& playback)

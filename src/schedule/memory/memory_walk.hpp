@@ -120,6 +120,9 @@ class BlockWalk {
     [[nodiscard]] BlockMemory run(const Program& program, const Block& block, const MemoryProbe& probe = {});
 
  private:
+    static constexpr std::uint64_t kReal = 4;  ///< bytes of a number in fp32
+    static constexpr auto kActivations = MemoryLabel::kActivations, kWorkspace = MemoryLabel::kWorkspace;
+
     void step(const Operation& op);
     /// What it makes and releases, its unit's weights and gradients among it.
     void run_operation(const Operation& op, std::uint32_t number);

@@ -64,7 +64,8 @@ TEST(MeasuredStep, what_the_source_prints_comes_before_what_is_derived) {
 }
 
 /// Passes of layers and head, and share of the scores, in percent.
-std::string convention(const std::string& how, const std::string& kind = "", Recomputed recomputed = {.layers = 1}) {
+std::string convention(const std::string& how, const std::string& kind = "",
+                       RecomputedShare recomputed = {.layers = 1}) {
     const std::optional<FlopConvention> c = flop_convention_of(how, kind, recomputed);
     const auto number = [](double v) { return std::to_string(static_cast<int>(std::lround(100 * v))); };
     return c ? number(c->passes) + " " + number(c->head_passes) + " " + number(c->scores) : "unknown";

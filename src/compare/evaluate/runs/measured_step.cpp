@@ -34,7 +34,7 @@ double feed_forward_width(const PublishedRun::Model& m) {
 }
 
 /// As the plan has it that is predicted.
-Recomputed recomputed_of(const PublishedRun& run, const RunNames::Framework& framework) {
+RecomputedShare recomputed_of(const PublishedRun& run, const RunNames::Framework& framework) {
     const RunRecompute again = recompute_of(run, framework);
     const auto has_part = [&](const char* part) { return std::ranges::find(again.words, part) != again.words.end(); };
     const double of_stage =

@@ -75,9 +75,9 @@ Words telling_words(std::string_view text) {
     return telling;
 }
 
-class Reader {
+class RecomputeReader {
  public:
-    Reader(const PublishedRun& run, const RunNames::Framework& framework) : run_(run), framework_(framework) {}
+    RecomputeReader(const PublishedRun& run, const RunNames::Framework& framework) : run_(run), framework_(framework) {}
 
     RunRecompute read(const std::string& text) {
         const Words words = telling_words(text);
@@ -229,9 +229,9 @@ RunRecompute recompute_of(const PublishedRun& run, const RunNames::Framework& fr
         return {*run.plan.recompute_choice, 0, {}};
     }
     if (!is_recompute_unstated(run)) {
-        return Reader(run, framework).read(run.plan.recompute);
+        return RecomputeReader(run, framework).read(run.plan.recompute);
     }
-    RunRecompute assumed = Reader(run, framework).read(framework.recompute_unstated);
+    RunRecompute assumed = RecomputeReader(run, framework).read(framework.recompute_unstated);
     assumed.notes.push_back("recompute " + framework.recompute_unstated + " is assumed");
     return assumed;
 }

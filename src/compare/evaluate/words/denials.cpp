@@ -11,8 +11,6 @@
 namespace auspex::evaluate {
 namespace {
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
-
 bool parts_clauses(std::string_view word) { return is_one_of(word, {"and", "but", "with", "plus"}); }
 
 /// The words of the clause that ends there, the last one first.
@@ -72,10 +70,10 @@ bool is_denied(std::string_view text, std::size_t begin, std::size_t end) {
     const std::string letters = lower_case(text);
     const std::string_view whole = letters;
     std::size_t first = begin;  // of the whole word
-    while (first > 0 && is_letter(whole[first - 1])) {
+    while (first > 0 && is_letter_or_digit(whole[first - 1])) {
         --first;
     }
-    while (end < whole.size() && is_letter(whole[end])) {
+    while (end < whole.size() && is_letter_or_digit(whole[end])) {
         ++end;
     }
     const std::string_view prefix = whole.substr(first, begin - first);

@@ -18,7 +18,7 @@ namespace {
 using Words = std::vector<std::string>;
 
 /// In small letters; signs of multiplication are blanks, abbreviations have no dots.
-std::string plain(std::string_view text) {
+std::string in_plain_words(std::string_view text) {
     std::string out = lower_case(text.substr(0, kLongestText));
     const std::array<std::array<const char*, 2>, 6> replaced{{{"\\*|\u00b7|\u00d7| x ", " "},
                                                               {"\u00b2", "^2"},
@@ -185,13 +185,14 @@ std::optional<bool> counts_hardware(const std::string& text, const std::string& 
 
 }  // namespace
 
-std::optional<FlopConvention> flop_convention_of(std::string_view how, std::string_view kind, Recomputed recomputed) {
+std::optional<FlopConvention> flop_convention_of(std::string_view how, std::string_view kind,
+                                                 RecomputedShare recomputed) {
     constexpr double kForwardAndBackward = 3, kAgain = 4, kHalf = 0.5;
     constexpr int kNarayananAgain = 96, kEight = 8;
     if (is_unstated(how)) {
         return std::nullopt;
     }
-    const std::string text = plain(how);
+    const std::string text = in_plain_words(how);
     if (const std::optional<int> whole = narayanan_coefficient(text)) {
         return FlopConvention{.passes = whole == kNarayananAgain ? kAgain : kForwardAndBackward,
                               .head_passes = kForwardAndBackward};
@@ -221,7 +222,7 @@ std::optional<FlopConvention> flop_convention_of(std::string_view how, std::stri
 
 std::optional<double> peak_tflops_in(std::string_view how) {
     constexpr double kLeast = 40, kMost = 10000;  // a number of bits, of GPUs or in PFLOP/s is none
-    const std::string text = plain(how);
+    const std::string text = in_plain_words(how);
     const std::size_t peak = text.find("peak ");
     if (peak == text.npos || text.substr(peak).starts_with("peak memory")) {
         return std::nullopt;

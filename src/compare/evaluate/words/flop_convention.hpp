@@ -12,7 +12,7 @@ struct FlopConvention {
 };
 
 /// What a run makes again in the backward pass.
-struct Recomputed {
+struct RecomputedShare {
     double layers = 0;  ///< share of the layers that are made again whole
     bool scores = false;
 };
@@ -27,7 +27,7 @@ struct Recomputed {
 /// Of parameters, scores are 0 where nothing names attention as counted. `kind`, "model" or "hardware", goes before a
 /// text that explains both. Nothing where the words do not tell, or begin with "not stated".
 [[nodiscard]] std::optional<FlopConvention> flop_convention_of(std::string_view how, std::string_view kind,
-                                                               Recomputed recomputed);
+                                                               RecomputedShare recomputed);
 
 /// TFLOP/s of "A100 peak 312 TFLOP/s", "peak ~298"; nothing where there is none, or more than one.
 [[nodiscard]] std::optional<double> peak_tflops_in(std::string_view how);

@@ -18,7 +18,7 @@ namespace {
 constexpr int kMostNics = 72;
 
 /// Without commas in numbers, signs of multiplication as x; in its own case, for GB/s are no Gb/s.
-std::string plain(std::string_view text) {
+std::string with_plain_signs(std::string_view text) {
     std::string out(text.substr(0, kLongestText));
     out = std::regex_replace(out, std::regex("(\\d),(\\d{3})(?!\\d)"), "$1$2");
     out = std::regex_replace(out, std::regex("\u00d7|\\*"), "x");
@@ -128,7 +128,7 @@ std::optional<NicWords> count_of_nics(const std::string& text) {
 }  // namespace
 
 NicWords nics_in(std::string_view text, int gpus) {
-    const std::string words = plain(text);
+    const std::string words = with_plain_signs(text);
     std::optional<NicWords> found = count_times_rate(words);
     found = found ? found : one_a_gpu(words, gpus);
     found = found ? found : total(words);

@@ -16,8 +16,6 @@ namespace {
 
 constexpr int kFirstYear = 2015, kLastYear = 2040, kCentury = 2000, kMonths = 12, kDays = 31, kMiddle = 7;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
 bool is_year(int number) { return number >= kFirstYear && number <= kLastYear; }
 bool is_month(int number) { return number >= 1 && number <= kMonths; }
 
@@ -31,7 +29,7 @@ std::string_view digits_at(std::string_view text, std::size_t at) {
 
 std::string_view letters_at(std::string_view text, std::size_t at) {
     std::size_t end = at;
-    while (end < text.size() && is_letter(text[end])) {
+    while (end < text.size() && is_small_letter(text[end])) {
         ++end;
     }
     return text.substr(at, end - at);
@@ -41,9 +39,9 @@ std::string_view letters_at(std::string_view text, std::size_t at) {
 int value_of(std::string_view digits) { return digits.size() > 4 ? -1 : number_in(digits).value_or(-1); }
 
 /// "0.11.0", "2025-04-12", "20250412": digits at text[at] and what belongs to them.
-class Reader {
+class VersionReader {
  public:
-    Reader(std::string_view text, std::size_t at) : text_(text), begin_(at), end_(at) {}
+    VersionReader(std::string_view text, std::size_t at) : text_(text), begin_(at), end_(at) {}
 
     std::optional<VersionInText> read() {
         begin_ = begin_of_prefix();
@@ -67,7 +65,7 @@ class Reader {
     /// Where "v", "r" or nothing begins in front of the digits; npos: other letters do, or more of a number.
     [[nodiscard]] std::size_t begin_of_prefix() const {
         std::size_t begin = end_;
-        while (begin > 0 && is_letter(text_[begin - 1])) {
+        while (begin > 0 && is_small_letter(text_[begin - 1])) {
             --begin;
         }
         const std::string_view prefix = text_.substr(begin, end_ - begin);
@@ -179,7 +177,7 @@ std::size_t begin_with_day(std::string_view text, std::size_t at) {
 std::optional<VersionInText> read_month(std::string_view text, std::size_t at) {
     const std::string_view word = letters_at(text, at);
     const int month = month_of(word, digits_at(text, at + word.size()));
-    if (month == 0 || (at > 0 && (is_letter(text[at - 1]) || is_digit(text[at - 1])))) {
+    if (month == 0 || (at > 0 && (is_small_letter(text[at - 1]) || is_digit(text[at - 1])))) {
         return std::nullopt;
     }
     const auto digits_behind = [&](std::size_t from) {
@@ -213,9 +211,9 @@ std::vector<VersionInText> versions_in(std::string_view text) {
     const std::string letters = lower_case(text);
     std::vector<VersionInText> found;
     for (std::size_t at = 0; at < letters.size();) {
-        std::optional<VersionInText> one = is_digit(letters[at])    ? Reader(letters, at).read()
-                                           : is_letter(letters[at]) ? read_month(letters, at)
-                                                                    : std::nullopt;
+        std::optional<VersionInText> one = is_digit(letters[at])          ? VersionReader(letters, at).read()
+                                           : is_small_letter(letters[at]) ? read_month(letters, at)
+                                                                          : std::nullopt;
         const std::size_t length = is_digit(letters[at]) ? digits_at(letters, at).size() : 1;
         at = one ? one->end : at + length;
         if (one) {

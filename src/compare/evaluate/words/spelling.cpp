@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cctype>
 
+#include "compare/evaluate/words/words.hpp"
+
 namespace auspex::evaluate {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_small(char c) { return c >= 'a' && c <= 'z'; }
 bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
 
 /// "h100", "gb200": what follows a system's name, as "c-benchmarking" of DGXC does not.
@@ -18,7 +18,7 @@ bool is_gpu(std::string_view letters) {
 }
 
 /// Small letters without blanks and hyphens, nor names of makers and of their systems in front.
-std::string plain(std::string_view text) {
+std::string letters_that_count(std::string_view text) {
     std::string letters;
     for (const char c : text) {
         if (c != ' ' && c != '-' && c != '_') {
@@ -35,12 +35,12 @@ std::string plain(std::string_view text) {
 }  // namespace
 
 std::size_t end_of_beginning(std::string_view text, std::string_view name) {
-    const std::string wanted = plain(name);
-    if (!plain(text).starts_with(wanted)) {
+    const std::string wanted = letters_that_count(name);
+    if (!letters_that_count(text).starts_with(wanted)) {
         return 0;
     }
     std::size_t end = 1;
-    while (end < text.size() && !plain(text.substr(0, end)).starts_with(wanted)) {
+    while (end < text.size() && !letters_that_count(text.substr(0, end)).starts_with(wanted)) {
         ++end;
     }
     return end;
@@ -73,7 +73,7 @@ bool is_end_of_word(std::string_view text, std::size_t end) {
     }
     const char last = text[end - 1], next = text[end];
     const bool is_version = next == 'v' && end + 1 < text.size() && is_digit(text[end + 1]);
-    return is_version || !(is_small(next) || is_capital(next)) || (is_small(last) && is_capital(next));
+    return is_version || !(is_small_letter(next) || is_capital(next)) || (is_small_letter(last) && is_capital(next));
 }
 
 }  // namespace auspex::evaluate

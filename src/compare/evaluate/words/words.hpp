@@ -10,6 +10,11 @@ namespace auspex::evaluate {
 inline constexpr std::size_t kLongestText =
     1000;  ///< that forms are looked for in: std::regex recurses with its length
 
+/// Of ASCII, whatever the locale says.
+[[nodiscard]] constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+[[nodiscard]] constexpr bool is_small_letter(char c) { return c >= 'a' && c <= 'z'; }
+[[nodiscard]] constexpr bool is_letter_or_digit(char c) { return is_small_letter(c) || is_digit(c); }  // small ones
+
 /// In small letters, what lies between blanks, hyphens, brackets and the like: "Core-attn (mla_up_proj, 5)" is core,
 /// attn, mla_up_proj, 5.
 [[nodiscard]] std::vector<std::string> words_in(std::string_view text);

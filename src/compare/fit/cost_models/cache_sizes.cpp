@@ -29,7 +29,7 @@ struct Levels {
     bool are_distinct = true;                                  ///< each slower than the one before by kMinRise
 };
 
-Levels fitted(const std::vector<models::Measurement>& sweep, std::vector<double> ends) {
+Levels levels_ending_at(const std::vector<models::Measurement>& sweep, std::vector<double> ends) {
     std::ranges::sort(ends);
     std::vector<Observation> observations;
     for (const models::Measurement& row : sweep) {
@@ -67,7 +67,7 @@ Levels with_one_more(const std::vector<models::Measurement>& sweep, const std::v
         if (is_apart(row.bytes, ends) && 2 * row.bytes <= sweep.back().bytes) {
             std::vector<double> candidate = ends;
             candidate.push_back(row.bytes);
-            Levels levels = fitted(sweep, std::move(candidate));
+            Levels levels = levels_ending_at(sweep, std::move(candidate));
             if (levels.squares < best.squares) {
                 best = std::move(levels);
             }
@@ -109,7 +109,7 @@ Levels levels_of(std::vector<models::Measurement> rows) {
         return {};
     }
     std::ranges::sort(rows, {}, &models::Measurement::bytes);
-    Levels best = fitted(rows, {}), levels = best;
+    Levels best = levels_ending_at(rows, {}), levels = best;
     for (std::size_t count = 1; count <= kMaxLevels; ++count) {
         levels = refined(rows, with_one_more(rows, levels.ends));
         if (levels.ends.size() < count) {

@@ -13,7 +13,7 @@
 namespace auspex::fit {
 namespace {
 
-constexpr std::uint64_t kSeed = 20'201;
+constexpr std::uint64_t kKernelSeed = 20'201;
 /// A row with twice this spread counts a fifth of a quiet one.
 constexpr double kQuietSpread = 0.03;
 
@@ -42,8 +42,8 @@ std::vector<Observation> observations_of(const std::vector<models::Measurement>&
 }
 
 /// Points, what the law says of them, and the verdict.
-FitQuality quality_of(const FittedKernelCost& cost, const NonNegativeFit& fit,
-                      std::vector<models::Measurement> points) {
+FitQuality kernel_quality(const FittedKernelCost& cost, const NonNegativeFit& fit,
+                          std::vector<models::Measurement> points) {
     FitQuality quality;
     quality.kind = "kernel";
     quality.name = to_string(cost.kernel);
@@ -72,13 +72,13 @@ void fit_kernel_cost(models::CpuKernel kernel, models::CpuPrecision precision, s
                                        std::to_string(terms) + " terms; the machine file has no law of it");
         return;
     }
-    const NonNegativeFit fit = fit_non_negative(observations_of(points, terms), kSeed);
+    const NonNegativeFit fit = fit_non_negative(observations_of(points, terms), kKernelSeed);
     FittedKernelCost cost{kernel, precision, {}, std::nullopt, std::nullopt, robust_deviation(fit.residuals)};
     for (const Estimate& coefficient : fit.coefficients) {
         cost.terms.push_back(
             fitted(coefficient, "fitted to " + std::to_string(points.size()) + " shapes timed alone on one core"));
     }
-    calibration.fits.push_back(quality_of(cost, fit, std::move(points)));
+    calibration.fits.push_back(kernel_quality(cost, fit, std::move(points)));
     cpu.kernel_costs.push_back(std::move(cost));
 }
 

@@ -13,7 +13,7 @@
 namespace auspex::fit {
 namespace {
 
-constexpr std::uint64_t kSeed = 20'202;
+constexpr std::uint64_t kMessageSeed = 20'202;
 
 /// Short messages: their bytes are a small part of their time.
 constexpr double kShort = 400;
@@ -52,7 +52,7 @@ std::vector<Timed> timed_rows(const std::vector<models::Measurement>& rows, std:
 }
 
 /// What one path's rows are fitted with: coefficients in this order.
-enum Term : std::size_t { kSend, kRest, kSendByte, kRestByte, kRendezvous, kTerms };
+enum MessageTerm : std::size_t { kSend, kRest, kSendByte, kRestByte, kRendezvous, kTerms };
 
 struct PathRows {
     std::vector<Timed> send, ping_pong, stream;
@@ -100,7 +100,7 @@ Rest split_rest(const PathRows& rows, const FittedNumber& rest, const FittedNumb
 }
 
 /// The whole times, copies included.
-FitQuality quality_of(const PathRows& rows, const std::vector<Timed>& points, const NonNegativeFit& fit) {
+FitQuality message_quality(const PathRows& rows, const std::vector<Timed>& points, const NonNegativeFit& fit) {
     FitQuality quality;
     quality.kind = "message";
     quality.name = rows.where;
@@ -138,8 +138,8 @@ std::optional<NonNegativeFit> fit_path(const PathRows& rows, Calibration& calibr
     if (rows.ping_pong.empty() || rows.send.empty() || observations.size() < kTerms) {
         return std::nullopt;
     }
-    const NonNegativeFit fit = fit_non_negative(observations, kSeed);
-    calibration.fits.push_back(quality_of(rows, points, fit));
+    const NonNegativeFit fit = fit_non_negative(observations, kMessageSeed);
+    calibration.fits.push_back(message_quality(rows, points, fit));
     return fit;
 }
 

@@ -19,7 +19,7 @@ namespace {
 constexpr Reweighting kReweighting{0.005, 11, 0};
 
 /// One row over its time: errors are relative.
-struct Term {
+struct LinearTerm {
     double cached = 0, extra = 0, y = 0;
 };
 
@@ -28,9 +28,9 @@ struct Coefficients {
 };
 
 /// Rows as they were timed, or drawn: `seconds` beside them.
-std::vector<Term> terms_of(const std::vector<PiecewiseLinearRow>& rows, std::span<const double> seconds,
-                           double capacity, CachedCost cached_cost) {
-    std::vector<Term> terms;
+std::vector<LinearTerm> terms_of(const std::vector<PiecewiseLinearRow>& rows, std::span<const double> seconds,
+                                 double capacity, CachedCost cached_cost) {
+    std::vector<LinearTerm> terms;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const PiecewiseLinearRow& row = rows[i];
         const double share = models::miss_ratio(capacity, row.set_bytes);
@@ -41,10 +41,10 @@ std::vector<Term> terms_of(const std::vector<PiecewiseLinearRow>& rows, std::spa
 }
 
 /// Least squares with both coefficients 0 or above: the one inside, or the better of the two edges.
-Coefficients solve(const std::vector<Term>& terms, std::span<const double> weights) {
+Coefficients solve(const std::vector<LinearTerm>& terms, std::span<const double> weights) {
     double nn = 0, ne = 0, ee = 0, ny = 0, ey = 0;
     for (std::size_t i = 0; i < terms.size(); ++i) {
-        const Term& t = terms[i];
+        const LinearTerm& t = terms[i];
         const double near = weights[i] * t.cached, extra = weights[i] * t.extra;
         nn += near * t.cached, ne += near * t.extra, ee += extra * t.extra;
         ny += near * t.y, ey += extra * t.y;
@@ -63,9 +63,9 @@ Coefficients solve(const std::vector<Term>& terms, std::span<const double> weigh
     return gain_near >= gain_extra ? near_only : extra_only;
 }
 
-std::vector<double> residuals_of(const std::vector<Term>& terms, const Coefficients& coefficients) {
+std::vector<double> residuals_of(const std::vector<LinearTerm>& terms, const Coefficients& coefficients) {
     std::vector<double> residuals;
-    for (const Term& t : terms) {
+    for (const LinearTerm& t : terms) {
         residuals.push_back(coefficients.cached * t.cached + coefficients.extra * t.extra - t.y);
     }
     return residuals;
@@ -82,7 +82,7 @@ Best best_of(const std::vector<PiecewiseLinearRow>& rows, std::span<const double
     double least = std::numeric_limits<double>::infinity();
     const std::vector<double> equal(rows.size(), 1.0);
     for (const double capacity : reaches) {
-        const std::vector<Term> terms = terms_of(rows, seconds, capacity, cached_cost);
+        const std::vector<LinearTerm> terms = terms_of(rows, seconds, capacity, cached_cost);
         const Coefficients coefficients = solve(terms, equal);
         const std::vector<double> left = residuals_of(terms, coefficients);
         const double squares = std::inner_product(left.begin(), left.end(), left.begin(), 0.0);
@@ -91,7 +91,7 @@ Best best_of(const std::vector<PiecewiseLinearRow>& rows, std::span<const double
             least = squares;
         }
     }
-    const std::vector<Term> terms = terms_of(rows, seconds, best.capacity, cached_cost);
+    const std::vector<LinearTerm> terms = terms_of(rows, seconds, best.capacity, cached_cost);
     const auto fit = [&](std::span<const double> weights) {
         best.coefficients = solve(terms, weights);
         return residuals_of(terms, best.coefficients);

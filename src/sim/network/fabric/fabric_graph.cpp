@@ -24,9 +24,9 @@ struct Wire {
     bool is_internal;
     double bytes_per_s, latency_s;
 };
-using Graph = boost::compressed_sparse_row_graph<boost::directedS, GraphVertex, Wire, boost::no_property, std::uint32_t,
-                                                 std::uint32_t>;
-using Edge = boost::graph_traits<Graph>::edge_descriptor;
+using SwitchGraph = boost::compressed_sparse_row_graph<boost::directedS, GraphVertex, Wire, boost::no_property,
+                                                       std::uint32_t, std::uint32_t>;
+using Edge = boost::graph_traits<SwitchGraph>::edge_descriptor;
 
 VertexKind vertex_kind(PartKind part) {
     switch (part) {
@@ -52,9 +52,9 @@ class GraphBuilder {
         switches_ = static_cast<std::uint32_t>(vertices_.size());
         add_nodes();
     }
-    [[nodiscard]] Graph graph() const {
-        Graph graph(boost::edges_are_unsorted_multi_pass, ends_.begin(), ends_.end(), wires_.begin(),
-                    static_cast<std::uint32_t>(vertices_.size()));
+    [[nodiscard]] SwitchGraph graph() const {
+        SwitchGraph graph(boost::edges_are_unsorted_multi_pass, ends_.begin(), ends_.end(), wires_.begin(),
+                          static_cast<std::uint32_t>(vertices_.size()));
         for (std::uint32_t v = 0; v < vertices_.size(); ++v) {
             graph[v] = vertices_[v];
         }
@@ -220,7 +220,7 @@ void GraphBuilder::add_nodes() {
 /// Shortest ways from one vertex over vertices [first, end): by fewest links between groups, then by fewest links.
 class Search {
  public:
-    Search(const Graph& graph, std::uint32_t from, std::uint32_t first, std::uint32_t end)
+    Search(const SwitchGraph& graph, std::uint32_t from, std::uint32_t first, std::uint32_t end)
         : graph_(graph), links_(num_vertices(graph), kUnreached), previous_(num_vertices(graph)) {
         const std::function<bool(std::uint32_t)> is_inside = [=](std::uint32_t v) { return first <= v && v < end; };
         const auto inside = boost::make_filtered_graph(graph, boost::keep_all{}, is_inside);
@@ -247,7 +247,7 @@ class Search {
     static constexpr int kUnreached = std::numeric_limits<int>::max();
     static constexpr int kBetweenGroups = 1 << 16;  ///< more than the other links of any way
 
-    const Graph& graph_;
+    const SwitchGraph& graph_;
     std::vector<int> links_;  ///< kBetweenGroups for each link between groups, 1 for each other
     std::vector<std::uint32_t> previous_;
 };
@@ -295,7 +295,7 @@ struct FabricGraph::Impl {
     }
 
     models::Machine machine;
-    Graph graph;
+    SwitchGraph graph;
     std::uint32_t switches, parts;
 };
 

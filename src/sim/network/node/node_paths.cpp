@@ -18,8 +18,8 @@ struct Hop {
     std::uint32_t slot;  ///< kNoSlot: a passage without capacity of its own
     double cost;         ///< routes take the fewest links; crossing sockets is the last resort
 };
-using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property, Hop>;
-using Vertex = boost::graph_traits<Graph>::vertex_descriptor;
+using NodeGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property, Hop>;
+using Vertex = boost::graph_traits<NodeGraph>::vertex_descriptor;
 using Vertices = std::vector<Vertex>;
 using Path = std::vector<std::uint32_t>;
 
@@ -57,7 +57,7 @@ class NodeInside {
     const models::Node& node_;
     int cards_;
     NodePaths paths_;
-    Graph graph_;
+    NodeGraph graph_;
     std::map<std::uint32_t, std::uint32_t> both_ways_;  ///< of a slot: that which it shares with its reverse
     Vertices tile_out_, tile_landed_, tile_in_, card_out_, card_in_, hub_out_, hub_in_, nic_out_, nic_in_;
 };

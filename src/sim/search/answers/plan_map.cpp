@@ -20,7 +20,7 @@
 namespace auspex::search {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr double kNoPlan_s = std::numeric_limits<double>::infinity();
 /// Of a cell that is gone through.
 constexpr std::size_t kShapesTried = 12, kPlansPlayed = 4, kPlansTooLarge = 8;
 constexpr int kQuickPasses = 2048;  // of all stages: what is played in milliseconds
@@ -191,7 +191,7 @@ class Mapping {
     [[nodiscard]] std::vector<EvaluatedPlan> try_cell(const std::vector<std::size_t>& shapes) {
         std::vector<EvaluatedPlan> played, too_large;
         std::list<std::pair<Candidate, GridPlayer>> players;  // by a plan of their grid
-        double best_s = kNever;
+        double best_s = kNoPlan_s;
         for (const EvaluatedPlan& plan : lowest_of(shapes)) {
             if (played.size() >= kPlansPlayed || too_large.size() >= kPlansTooLarge || plan.bound_s >= best_s ||
                 is_cut_()) {
@@ -222,7 +222,7 @@ class Mapping {
 
     [[nodiscard]] MapCell cell_of(std::pair<std::size_t, std::size_t> place,
                                   const std::vector<std::size_t>& shapes) const {
-        MapCell cell{place.first, place.second, CellKnowledge::kTooLarge, {}, kNever};
+        MapCell cell{place.first, place.second, CellKnowledge::kTooLarge, {}, kNoPlan_s};
         bool has_best = false;
         for (const std::size_t shape : shapes) {
             const ShapeState& state = states_[shape];
@@ -237,7 +237,7 @@ class Mapping {
         if (has_best) {
             cell.knowledge =
                 to_seconds(cell.best.step) <= cell.least_s ? CellKnowledge::kExact : CellKnowledge::kPlayed;
-        } else if (cell.least_s < kNever) {
+        } else if (cell.least_s < kNoPlan_s) {
             cell.knowledge = CellKnowledge::kBounded;
         }
         return cell;

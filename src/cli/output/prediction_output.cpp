@@ -273,24 +273,6 @@ void write_memory(JsonWriter& json, const predict::MemoryReport& memory) {
 std::string right(const std::string& text, std::size_t width) { return blank(text, width) + text; }
 std::string left(const std::string& text, std::size_t width) { return text + blank(text, width); }
 
-void write_names(JsonWriter& json, const models::Inputs& inputs, const Options& options) {
-    json.member("machine", inputs.machine.name).member("stack", inputs.stack.name);
-    json.member("workload", inputs.workload.name).member("plan", inputs.plan.name);
-    json.key("overrides").begin_array();
-    for (const std::string& text : options.overrides) {
-        json.value(text);
-    }
-    json.end_array().member("version", AUSPEX_VERSION);
-}
-
-std::string overrides_line(const Options& options) {
-    std::string out;
-    for (const std::string& text : overrides_in_words(options)) {
-        out += (out.empty() ? "\nchanged on the command line: " : ", ") + text;
-    }
-    return out;
-}
-
 void write_published_spread(JsonWriter& json, const models::PublishedSpread& spread) {
     json.key("published_spread").begin_object().member("of", report::spread_scope(spread));
     json.member("runs", spread.runs).member("sources", spread.sources).member("sigma", spread.sigma).end_object();

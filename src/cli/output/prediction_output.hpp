@@ -9,10 +9,6 @@
 
 namespace auspex::cli {
 
-/// Members of the open object: which inputs, what the command line changed in them, and the program's version.
-void write_names(JsonWriter& json, const models::Inputs& inputs, const Options& options);
-/// "\nchanged on the command line: plan.pp = 4", or nothing.
-[[nodiscard]] std::string overrides_line(const Options& options);
 /// Members of the open object: what docs/json-output.md lists for a prediction.
 void write_prediction(JsonWriter& json, const predict::Prediction& prediction);
 /// Member `published_spread` of the open object.

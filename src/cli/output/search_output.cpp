@@ -9,6 +9,7 @@
 #include "base/units.hpp"
 #include "cli/output/campaign/finish_output.hpp"
 #include "cli/output/choice_output.hpp"
+#include "cli/output/input_names.hpp"
 #include "cli/output/plan_output.hpp"
 #include "cli/output/prediction_output.hpp"
 #include "report/plans/plan_page.hpp"

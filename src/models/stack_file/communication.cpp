@@ -99,12 +99,17 @@ JsonDocument with_communication(const JsonDocument& stack) {
     });
 }
 
+std::string communication_name(const Stack& stack) {
+    return (stack.library.empty() ? stack.name : stack.library) +
+           (stack.transport_name.empty() ? "" : "/" + stack.transport_name);
+}
+
 std::string communication_note(const std::string& machine, const Stack& stack) {
     const std::string& measured_on = stack.transport_measured_on;
     if (stack.library.empty() || measured_on == machine) {
         return "";
     }
-    return "communication is that of " + stack.library + "/" + stack.transport_name +
+    return "communication is that of " + communication_name(stack) +
            (measured_on == "none" ? ", measured on no machine here" : ", with constants of " + measured_on);
 }
 

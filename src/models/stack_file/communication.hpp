@@ -26,6 +26,8 @@ enum class OwnCommunication { kRefused, kReplaced };
 /// The same with the library's file in the stack's folder, and own sections beside the key refused.
 [[nodiscard]] JsonDocument with_communication(const JsonDocument& stack);
 
+/// "rccl/slingshot": the library, or the stack that has its own, and the transport's entry in use where it has several.
+[[nodiscard]] std::string communication_name(const Stack& stack);
 /// Of a stack whose library was not measured on this machine: which one it is, and where from. Else empty.
 [[nodiscard]] std::string communication_note(const std::string& machine, const Stack& stack);
 

@@ -190,6 +190,7 @@ class Named:
 
     machine: str
     stack: str
+    communication: str
     workload: str
     plan: str
     overrides: list[str]

@@ -29,7 +29,7 @@ std::size_t longest_name(const RowBarChart& chart) {
 std::size_t lines_of(const RowBarChart& chart, const BarRow& row) { return chart.is_shared_line ? 1 : row.bars.size(); }
 
 Geometry geometry_of(const RowBarChart& chart, double width) {
-    double low = 0, high = 0;
+    double low = 0, high = chart.least_end;
     for (const BarRow& row : chart.rows) {
         for (const RowBar& bar : row.bars) {
             low = std::min({low, bar.from, bar.to});

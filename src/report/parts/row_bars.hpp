@@ -24,6 +24,7 @@ struct RowBarChart {
     std::vector<BarRow> rows;
     std::vector<std::pair<int, std::string>> legend;  ///< colours and what they stand for; may be empty
     double text_characters = 10;                      ///< of the longest text behind a bar
+    double least_end = 0;                             ///< the axis ends here at the least
     bool is_shared_line = false;                      ///< bars of a row stand on one line: parts of one whole
 };
 

@@ -29,6 +29,7 @@ std::string parts_chart(const std::vector<const evaluate::ValidatedRun*>& runs, 
     chart.axis_name = "predicted over measured";
     chart.text_characters = 8;
     chart.is_shared_line = true;
+    chart.least_end = 1;  // what was measured
     std::array<bool, schedule::kLossCount> is_shown{};
     for (const evaluate::ValidatedRun* const one : runs) {
         BarRow row{short_name(one->run.id), {}};

@@ -1,6 +1,7 @@
 /// @file The shipped table: which release of a stack a framework's version is, wherever the case says it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
@@ -190,6 +191,18 @@ TEST(FrameworkReleases, notes_say_stack_release_and_why) {
     PublishedRun compiled = run_of("TorchTitan", kHopper);
     compiled.plan.is_compiled = true;
     EXPECT_NE(why(compiled).find("torchtitan-2024-compiled"), std::string::npos);
+}
+
+TEST(FrameworkReleases, a_compiler_that_no_release_has_is_noted) {
+    const auto notes_left_out = [](const std::string& framework) {
+        PublishedRun run = run_of(framework, kHopper);
+        run.plan.is_compiled = true;
+        const std::vector<std::string> notes = framework_of(shipped(), run)->notes;
+        return std::ranges::count_if(notes, [](const std::string& n) { return n.starts_with("compile is left out"); });
+    };
+    EXPECT_EQ(notes_left_out("TorchTitan"), 0);
+    EXPECT_EQ(notes_left_out("PyTorch FSDP"), 1);
+    EXPECT_EQ(notes_left_out("Megatron-Core 0.11"), 1);
 }
 
 }  // namespace

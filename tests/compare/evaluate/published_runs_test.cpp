@@ -321,4 +321,17 @@ TEST(PublishedRuns, names_are_those_that_a_case_begins_with) {
 /// Errors of +10, -20 and +30 %: mean size 20 %, median 20 %, bias 20 / 3 %; one interval holds.
 
 }  // namespace
+/// A key that is passed over and was nearly one that the case lacks; not one beside a key that is there.
+TEST(PublishedRuns, keys_nearly_spelt_as_one_that_is_lacking_are_noted) {
+    const auto missed = [](const std::string& path) { return run_with(kGpt, {{path, "2"}}).missed_keys; };
+    using Notes = std::vector<std::string>;
+    EXPECT_EQ(missed("model.num_experts"), Notes{"model.num_experts is passed over; did you mean experts?"});
+    EXPECT_EQ(missed("model.top_k"), Notes{"model.top_k is passed over; did you mean topk?"});
+    EXPECT_EQ(missed("plan.GA"), Notes{"plan.GA is passed over; did you mean ga?"});
+    EXPECT_EQ(missed("measured.step_times"), Notes{"measured.step_times is passed over; did you mean step_time_s?"});
+    EXPECT_EQ(missed("how_flop_counted"), Notes{"how_flop_counted is passed over; did you mean how_flops_counted?"});
+    EXPECT_EQ(missed("plan.microbatch"), Notes{}) << "micro_batch is there";
+    EXPECT_EQ(missed("plan.comment"), Notes{});
+}
+
 }  // namespace auspex::evaluate

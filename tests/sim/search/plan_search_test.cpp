@@ -248,6 +248,28 @@ TEST(PlanSpace, numbers_every_plan_once_and_all_of_them_resolve_and_run_as_asked
     EXPECT_GT(number, 1000U);
 }
 
+/// What the loader refuses of a base with weights in 8 bits alone is no plan of its space.
+TEST(PlanSpace, weights_in_8_bits_alone_are_not_sharded) {
+    models::Inputs inputs = inputs_of("dgx-h100", "bare", "mula-7b-a1b");
+    const auto shards = [&inputs] {
+        SpaceRequest request;
+        request.tiles = 8, request.global_batch = 8;
+        request.where = read_constraints("--where", "pp<=1,tp<=1");
+        const PlanSpace space(inputs, request);
+        std::set<models::OptimizerSharding> kinds;
+        for (std::size_t shape = 0; shape < space.shapes().size(); ++shape) {
+            for (const Candidate& candidate : space.plans_of(shape)) {
+                kinds.insert(candidate.optimizer);
+            }
+        }
+        return kinds.contains(models::OptimizerSharding::kFsdp);
+    };
+    inputs.plan.fp8 = models::Fp8::kTensorwise;
+    EXPECT_TRUE(shards());
+    inputs.plan.fp8_weights_only = true;
+    EXPECT_FALSE(shards());
+}
+
 TEST(PlanSpace, neighbours_differ_in_one_field_and_are_numbered_as_in_the_space) {
     const models::Inputs inputs = inputs_of("aurora", "optimus", "mula-7b-a1b");
     SpaceRequest request;

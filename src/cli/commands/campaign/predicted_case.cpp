@@ -9,7 +9,7 @@
 #include "cli/commands/campaign/campaign_kinds.hpp"
 #include "cli/flags/flag_values.hpp"
 #include "cli/flags/input_flags.hpp"
-#include "cli/output/prediction_output.hpp"
+#include "cli/output/input_names.hpp"
 #include "models/jobs/launch_settings.hpp"
 #include "schedule/bindings/bindings.hpp"
 #include "sim/predict/predict.hpp"

@@ -7,7 +7,7 @@
 #include "cli/commands/inspection/collective_query.hpp"
 #include "cli/flags/input_flags.hpp"
 #include "cli/output/csv_file.hpp"
-#include "cli/output/prediction_output.hpp"
+#include "cli/output/input_names.hpp"
 #include "launch/output_locks.hpp"
 #include "launch/progress_line.hpp"
 #include "report/scaling/collective_sweep.hpp"

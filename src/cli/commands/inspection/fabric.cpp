@@ -8,6 +8,7 @@
 #include "base/units.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/flags/input_flags.hpp"
+#include "cli/output/input_names.hpp"
 #include "cli/output/prediction_output.hpp"
 #include "launch/input_files.hpp"
 #include "launch/output_locks.hpp"

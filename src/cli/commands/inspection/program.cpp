@@ -9,7 +9,7 @@
 #include "base/output_file.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/flags/input_flags.hpp"
-#include "cli/output/prediction_output.hpp"
+#include "cli/output/input_names.hpp"
 #include "launch/output_locks.hpp"
 #include "models/layout.hpp"
 #include "report/parts/text.hpp"

@@ -10,7 +10,7 @@
 #include "cli/flags/flag_values.hpp"
 #include "cli/flags/input_flags.hpp"
 #include "cli/output/csv_file.hpp"
-#include "cli/output/prediction_output.hpp"
+#include "cli/output/input_names.hpp"
 #include "compare/kineto/trace/read_trace.hpp"
 #include "launch/output_locks.hpp"
 #include "report/difference/difference_page.hpp"

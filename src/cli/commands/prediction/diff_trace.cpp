@@ -6,7 +6,7 @@
 #include "cli/flags/flag_values.hpp"
 #include "cli/flags/input_flags.hpp"
 #include "cli/output/csv_file.hpp"
-#include "cli/output/prediction_output.hpp"
+#include "cli/output/input_names.hpp"
 #include "cli/output/run_output.hpp"
 #include "compare/kineto/compare_run.hpp"
 #include "launch/output_locks.hpp"

@@ -6,6 +6,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/flags/input_flags.hpp"
 #include "cli/output/csv_file.hpp"
+#include "cli/output/input_names.hpp"
 #include "cli/output/prediction_output.hpp"
 #include "launch/output_locks.hpp"
 #include "launch/train/child_run.hpp"

@@ -11,6 +11,7 @@
 #include "cli/flags/input_flags.hpp"
 #include "cli/output/advice_output.hpp"
 #include "cli/output/csv_file.hpp"
+#include "cli/output/input_names.hpp"
 #include "cli/output/prediction_output.hpp"
 #include "cli/output/prediction_page.hpp"
 #include "launch/child_process.hpp"

@@ -5,7 +5,7 @@
 #include "base/error.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/flags/flag_values.hpp"
-#include "cli/output/prediction_output.hpp"
+#include "cli/output/input_names.hpp"
 #include "cli/output/sweep_output.hpp"
 #include "launch/input_files.hpp"
 #include "sim/search/given_layouts.hpp"

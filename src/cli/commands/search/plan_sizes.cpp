@@ -12,6 +12,7 @@
 #include "cli/flags/job_size.hpp"
 #include "cli/output/campaign/finish_output.hpp"
 #include "cli/output/csv_file.hpp"
+#include "cli/output/input_names.hpp"
 #include "cli/output/plan_output.hpp"
 #include "cli/output/prediction_output.hpp"
 #include "cli/plans/finish_by.hpp"

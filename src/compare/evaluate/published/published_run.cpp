@@ -3,96 +3,53 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
 #include <string_view>
 
 #include "base/error.hpp"
 #include "base/input_text.hpp"
 #include "base/json.hpp"
+#include "compare/evaluate/published/case_object.hpp"
 #include "compare/evaluate/words/denials.hpp"
 #include "compare/evaluate/words/words.hpp"
 
 namespace auspex::evaluate {
 namespace {
 
-constexpr double kLargest = 1e15, kGi = 1024.0 * 1024 * 1024;
-constexpr int kLargestCount = 100'000'000;
+constexpr double kGi = 1024.0 * 1024 * 1024;
 
-std::optional<JsonValue> member(const JsonValue& object, std::string_view key) {
-    const std::optional<JsonValue> found = object.find(key);
-    return found && !found->is_null() ? found : std::nullopt;
-}
-
-std::string text_of(const JsonValue& object, std::string_view key) {
-    const std::optional<JsonValue> found = member(object, key);
-    return found ? found->as_string() : "";
-}
-
-/// Also true, false, a number, or a list of these: "a, b". An empty list is "none".
-std::string words_of(const JsonValue& object, std::string_view key) {
-    const auto word = [](const JsonValue& v) { return v.is_bool() || v.is_number() ? v.dump() : v.as_string(); };
-    const std::optional<JsonValue> found = member(object, key);
-    if (!found || !found->is_array()) {
-        return found ? word(*found) : "";
-    }
-    std::string words;
-    for (const JsonValue& one : found->elements()) {
-        words += (words.empty() ? "" : ", ") + word(one);
-    }
-    return words.empty() ? "none" : words;
-}
-
-double number_of(const JsonValue& object, std::string_view key) {
-    const std::optional<JsonValue> found = member(object, key);
-    return found ? found->as_number(0, kLargest) : 0;
-}
-
-int count_of(const JsonValue& object, std::string_view key, int otherwise = 0) {
-    const std::optional<JsonValue> found = member(object, key);
-    return found ? static_cast<int>(found->as_integer(0, kLargestCount)) : otherwise;
-}
-
-/// Of a kind of parallelism; 1 where the case does not say.
-int ranks_of(const JsonValue& object, std::string_view key) {
-    const std::optional<JsonValue> found = member(object, key);
-    return found ? static_cast<int>(found->as_integer(1, kLargestCount)) : 1;
-}
-
-int required_count(const JsonValue& object, std::string_view key) {
-    return static_cast<int>(object.at(key).as_integer(1, kLargestCount));
-}
-
-PublishedRun::Model model_of(const JsonValue& v) {
+PublishedRun::Model model_of(CaseObject& v) {
     PublishedRun::Model model;
-    model.name = text_of(v, "name");
-    model.activation = text_of(v, "activation");
-    model.attention = text_of(v, "attention");
-    model.position = text_of(v, "position");
-    model.window = text_of(v, "sliding_window");
-    model.layers = required_count(v, "layers");
-    model.hidden = required_count(v, "hidden");
+    model.name = v.text("name");
+    model.activation = v.text("activation");
+    model.attention = v.text("attention");
+    model.position = v.text("position");
+    model.window = v.text("sliding_window");
+    model.layers = v.required_count("layers");
+    model.hidden = v.required_count("hidden");
     constexpr double kBillion = 1e9;
-    model.parameters = kBillion * number_of(v, "params_b");
-    model.heads = count_of(v, "heads");
-    model.kv_heads = count_of(v, "kv_heads", model.heads);
-    model.head_size = count_of(v, "head_dim", model.heads > 0 ? model.hidden / model.heads : 0);
-    model.has_head_size = member(v, "head_dim").has_value();
-    model.ffn = count_of(v, "ffn");
-    model.vocab = required_count(v, "vocab");
-    model.sequence = required_count(v, "seq");
-    model.experts = count_of(v, "experts");
-    model.top_k = count_of(v, "topk");
-    model.expert_ffn = count_of(v, "moe_ffn", model.ffn);
-    model.shared_experts = count_of(v, "shared_experts");
-    model.dense_layers = count_of(v, "dense_layers");
-    model.expert_groups = count_of(v, "expert_groups");
-    model.top_k_groups = count_of(v, "topk_groups");
-    model.q_rank = count_of(v, "q_lora_rank");
-    model.kv_rank = count_of(v, "kv_lora_rank");
-    model.rope_head_size = count_of(v, "qk_rope_dim");
-    model.plain_head_size = count_of(v, "qk_nope_dim");
-    model.value_head_size = count_of(v, "v_head_dim");
-    if (const auto tied = member(v, "tied_embeddings")) {
+    model.parameters = kBillion * v.number("params_b");
+    model.heads = v.count("heads");
+    model.kv_heads = v.count("kv_heads", model.heads);
+    model.head_size = v.count("head_dim", model.heads > 0 ? model.hidden / model.heads : 0);
+    model.has_head_size = v.find("head_dim").has_value();
+    model.ffn = v.count("ffn");
+    model.vocab = v.required_count("vocab");
+    model.sequence = v.required_count("seq");
+    model.experts = v.count("experts");
+    model.top_k = v.count("topk");
+    model.expert_ffn = v.count("moe_ffn", model.ffn);
+    model.shared_experts = v.count("shared_experts");
+    model.dense_layers = v.count("dense_layers");
+    model.expert_groups = v.count("expert_groups");
+    model.top_k_groups = v.count("topk_groups");
+    model.q_rank = v.count("q_lora_rank");
+    model.kv_rank = v.count("kv_lora_rank");
+    model.rope_head_size = v.count("qk_rope_dim");
+    model.plain_head_size = v.count("qk_nope_dim");
+    model.value_head_size = v.count("v_head_dim");
+    if (const auto tied = v.find("tied_embeddings")) {
         model.tied_embeddings = tied->as_bool();
     }
     model.is_ffn_assumed = model.ffn == 0 && model.experts == 0 && !says_gated(model).value_or(false);
@@ -103,80 +60,83 @@ PublishedRun::Model model_of(const JsonValue& v) {
     return model;
 }
 
-PublishedRun::Plan plan_of(const JsonValue& v) {
+PublishedRun::Plan plan_of(CaseObject& v) {
     PublishedRun::Plan plan;
-    plan.tp = ranks_of(v, "tp");
-    plan.pp = ranks_of(v, "pp");
-    plan.cp = ranks_of(v, "cp");
-    plan.ep = ranks_of(v, "ep");
-    plan.etp = count_of(v, "etp");
-    plan.virtual_stages = count_of(v, "vpp");
-    plan.micro_batch = count_of(v, "micro_batch");
-    plan.global_batch = required_count(v, "global_batch");
-    plan.accumulation = count_of(v, "ga");
-    if (const auto sliced = member(v, "seq_parallel")) {
+    plan.tp = v.ranks("tp");
+    plan.pp = v.ranks("pp");
+    plan.cp = v.ranks("cp");
+    plan.ep = v.ranks("ep");
+    plan.etp = v.count("etp");
+    plan.virtual_stages = v.count("vpp");
+    plan.micro_batch = v.count("micro_batch");
+    plan.global_batch = v.required_count("global_batch");
+    plan.accumulation = v.count("ga");
+    if (const auto sliced = v.find("seq_parallel")) {
         plan.sequence_parallel = sliced->as_bool();
     }
-    plan.capacity_factor = number_of(v, "capacity_factor");
-    plan.zero = words_of(v, "zero");
-    plan.overlap = words_of(v, "overlap");
-    plan.recompute = words_of(v, "recompute");
-    plan.schedule = words_of(v, "schedule");
-    if (const auto fsdp = member(v, "fsdp")) {
-        plan.fsdp = fsdp->is_bool() ? static_cast<int>(fsdp->as_bool()) : count_of(v, "fsdp");
+    plan.capacity_factor = v.number("capacity_factor");
+    plan.zero = v.words("zero");
+    plan.overlap = v.words("overlap");
+    plan.recompute = v.words("recompute");
+    plan.schedule = v.words("schedule");
+    if (const auto fsdp = v.find("fsdp")) {
+        plan.fsdp = fsdp->is_bool() ? static_cast<int>(fsdp->as_bool()) : v.count("fsdp");
     }
-    if (const auto compiled = member(v, "compile")) {
+    if (const auto compiled = v.find("compile")) {
         plan.is_compiled = compiled->as_bool();
     }
     return plan;
 }
 
-PublishedRun::Measured measured_of(const JsonValue& v, const std::optional<JsonValue>& derived) {
+PublishedRun::Measured measured_of(CaseObject& v) {
     PublishedRun::Measured measured;
-    measured.step_s = number_of(v, "step_time_s");
-    if (measured.step_s <= 0) {
-        measured.step_s = number_of(v, "step_time_from_formula_s");
-    }
-    measured.samples_per_s = number_of(v, "samples_per_s");
-    measured.tokens_per_s_per_gpu = number_of(v, "tokens_per_s_per_gpu");
-    measured.tflops_per_gpu = number_of(v, "tflops_per_gpu");
-    if (const std::optional<JsonValue> mfu = member(v, "mfu")) {
+    const double printed_s = v.number("step_time_s"), by_formula_s = v.number("step_time_from_formula_s");
+    measured.step_s = printed_s > 0 ? printed_s : by_formula_s;
+    measured.samples_per_s = v.number("samples_per_s");
+    measured.tokens_per_s_per_gpu = v.number("tokens_per_s_per_gpu");
+    measured.tflops_per_gpu = v.number("tflops_per_gpu");
+    if (const std::optional<JsonValue> mfu = v.find("mfu")) {
         measured.mfu = mfu->as_number(0, 1);
     }
-    measured.flop_kind = text_of(v, "tflops_kind");
-    measured.peak_memory_bytes = kGi * number_of(v, "peak_mem_gib");
-    if (derived) {
-        measured.derived_step_s = number_of(*derived, "step_time_s");
-    }
+    measured.flop_kind = v.text("tflops_kind");
+    measured.peak_memory_bytes = kGi * v.number("peak_mem_gib");
     return measured;
 }
 
-PublishedRun run_of(const JsonValue& v) {
+PublishedRun run_of(const JsonValue& value) {
     PublishedRun run;
+    CaseObject v(value, "");
     run.id = v.at("id").as_string();
-    run.source_key = text_of(v, "source_key");
+    run.source_key = v.text("source_key");
     run.source = v.at("source").as_string();
-    run.system = text_of(v, "machine");
-    const JsonValue hardware = v.at("hardware");
+    run.system = v.text("machine");
+    CaseObject hardware(v.at("hardware"), "hardware");
     run.gpu = hardware.at("gpu").as_string();
-    run.nics = text_of(hardware, "nics");
-    run.gpus_per_node = count_of(hardware, "gpus_per_node");
-    run.scale_up_gpus = count_of(hardware, "nvlink_domain", run.gpus_per_node);
-    run.gpus = required_count(v, "gpus");
-    run.precision = text_of(v, "precision");
+    run.nics = hardware.text("nics");
+    run.gpus_per_node = hardware.count("gpus_per_node");
+    run.scale_up_gpus = hardware.count("nvlink_domain", run.gpus_per_node);
+    run.gpus = v.required_count("gpus");
+    run.precision = v.text("precision");
     run.framework = v.at("framework").as_string();
-    if (const auto notes = member(v, "notes"); notes && notes->is_string()) {
+    if (const auto notes = v.find("notes"); notes && notes->is_string()) {
         run.notes = notes->as_string();
     }
-    run.flop_convention = text_of(v, "how_flops_counted");
-    if (const auto files = member(v, "files")) {
+    run.flop_convention = v.text("how_flops_counted");
+    if (const auto files = v.find("files")) {
         run.workload_file = files->at("workload").as_string();
         run.plan_file = files->at("plan").as_string();
     }
-    run.model = model_of(v.at("model"));
-    run.plan = plan_of(v.at("plan"));
-    run.plan.is_compiled = run.plan.is_compiled || (!member(v.at("plan"), "compile") && says(run.framework, "compile"));
-    run.measured = measured_of(v.at("measured"), member(v, "derived"));
+    CaseObject model(v.at("model"), "model"), plan(v.at("plan"), "plan"), measured(v.at("measured"), "measured");
+    run.model = model_of(model);
+    run.plan = plan_of(plan);
+    run.plan.is_compiled = run.plan.is_compiled || (!plan.find("compile") && says(run.framework, "compile"));
+    run.measured = measured_of(measured);
+    if (const auto derived = v.find("derived")) {
+        run.measured.derived_step_s = CaseObject(*derived, "derived").number("step_time_s");
+    }
+    for (const CaseObject* part : {&v, &hardware, &model, &plan, &measured}) {
+        std::ranges::move(part->missed_keys(), std::back_inserter(run.missed_keys));
+    }
     return run;
 }
 

@@ -18,6 +18,7 @@ struct PublishedRun {
     int scale_up_gpus = 0;  ///< of one NVLink domain; a node where the case does not say
     std::string precision, framework, flop_convention;
     std::string notes;                     ///< of those who wrote the case
+    std::vector<std::string> missed_keys;  ///< CaseObject::missed_keys, of all its objects
     std::string workload_file, plan_file;  ///< names of files, of runs that the keys of cases cannot say; else empty
 
     struct Model {

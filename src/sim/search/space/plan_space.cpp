@@ -103,8 +103,9 @@ PlanSpace::PlanSpace(const models::Inputs& inputs, const SpaceRequest& request) 
         return offered(is_free(field), fixed, request.what_if, words, all);
     };
     optimizers_ = choices("optimizer", base.optimizer, stack.offers_optimizers, kOptimizers);
-    if (model.objective == models::Objective::kDpo && is_free("optimizer")) {
-        std::erase(optimizers_, models::OptimizerSharding::kFsdp);  // a reference has its weights whole
+    // A reference has its weights whole; shards that are gathered are cast then, and are no copies in 8 bits alone.
+    if (is_free("optimizer") && (model.objective == models::Objective::kDpo || base.fp8_weights_only)) {
+        std::erase(optimizers_, models::OptimizerSharding::kFsdp);
     }
     dispatches_ = choices("dispatch", base.dispatch, stack.offers_dispatches, kDispatches);
     kernels_ = choices("expert_kernels", base.expert_kernels, stack.offers_expert_kernels, kKernels);

@@ -1,5 +1,5 @@
 /// @file Output of `auspex collective --against`.
-#include "cli/output/published_output.hpp"
+#include "cli/output/published/published_output.hpp"
 
 #include <algorithm>
 #include <ostream>

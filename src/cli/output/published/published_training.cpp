@@ -1,5 +1,5 @@
 /// @file Published rows that belong to a job.
-#include "cli/output/published_training.hpp"
+#include "cli/output/published/published_training.hpp"
 
 #include <algorithm>
 

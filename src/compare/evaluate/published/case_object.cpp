@@ -1,0 +1,95 @@
+/// @file Values of a case's object, and keys that nobody asks for.
+#include "compare/evaluate/published/case_object.hpp"
+
+#include <algorithm>
+
+#include "base/input_text.hpp"
+#include "base/text/closest_word.hpp"
+
+namespace auspex::evaluate {
+namespace {
+
+constexpr double kLargest = 1e15;
+constexpr int kLargestCount = 100'000'000;
+
+/// "NUM_EXPERTS" -> "experts", "hidden_size" -> "hidden".
+std::string plain_key(std::string_view key) {
+    std::string plain = lower_case(key);
+    for (const std::string_view front : {"number_of_", "num_", "n_"}) {
+        plain = plain.starts_with(front) ? plain.substr(front.size()) : plain;
+    }
+    for (const std::string_view back : {"_size", "_length", "_degree"}) {
+        plain = plain.ends_with(back) ? plain.substr(0, plain.size() - back.size()) : plain;
+    }
+    return plain;
+}
+
+}  // namespace
+
+std::optional<JsonValue> CaseObject::find(std::string_view key) {
+    asked_.emplace_back(key);
+    const std::optional<JsonValue> found = value_.find(key);
+    return found && !found->is_null() ? found : std::nullopt;
+}
+
+JsonValue CaseObject::at(std::string_view key) {
+    asked_.emplace_back(key);
+    return value_.at(key);
+}
+
+std::string CaseObject::text(std::string_view key) {
+    const std::optional<JsonValue> found = find(key);
+    return found ? found->as_string() : "";
+}
+
+std::string CaseObject::words(std::string_view key) {
+    const auto word = [](const JsonValue& v) { return v.is_bool() || v.is_number() ? v.dump() : v.as_string(); };
+    const std::optional<JsonValue> found = find(key);
+    if (!found || !found->is_array()) {
+        return found ? word(*found) : "";
+    }
+    std::string words;
+    for (const JsonValue& one : found->elements()) {
+        words += (words.empty() ? "" : ", ") + word(one);
+    }
+    return words.empty() ? "none" : words;
+}
+
+double CaseObject::number(std::string_view key) {
+    const std::optional<JsonValue> found = find(key);
+    return found ? found->as_number(0, kLargest) : 0;
+}
+
+int CaseObject::count(std::string_view key, int otherwise) {
+    const std::optional<JsonValue> found = find(key);
+    return found ? static_cast<int>(found->as_integer(0, kLargestCount)) : otherwise;
+}
+
+int CaseObject::required_count(std::string_view key) {
+    return static_cast<int>(at(key).as_integer(1, kLargestCount));
+}
+
+int CaseObject::ranks(std::string_view key) {
+    const std::optional<JsonValue> found = find(key);
+    return found ? static_cast<int>(found->as_integer(1, kLargestCount)) : 1;
+}
+
+std::vector<std::string> CaseObject::missed_keys() const {
+    std::vector<std::string> lacking;
+    std::ranges::copy_if(asked_, std::back_inserter(lacking), [&](const auto& key) { return !value_.find(key); });
+    std::vector<std::string> missed;
+    for (const std::string& key : value_.keys()) {
+        if (std::ranges::find(asked_, key) != asked_.end()) {
+            continue;
+        }
+        const std::string plain = plain_key(key);
+        const auto same = std::ranges::find(lacking, plain);
+        const std::string meant = same != lacking.end() ? "; did you mean " + *same + "?" : did_you_mean(plain, lacking);
+        if (!meant.empty()) {
+            missed.push_back((name_.empty() ? "" : name_ + ".") + printable(key) + " is passed over" + meant);
+        }
+    }
+    return missed;
+}
+
+}  // namespace auspex::evaluate

@@ -37,6 +37,7 @@ TEST(StackReleases, a_release_has_its_own_keys_and_the_stacks_for_the_rest) {
     EXPECT_EQ(old.release, "old");
     EXPECT_EQ(old.releases, (std::vector<std::string>{"new", "old"}));
     EXPECT_EQ(old.kernels.norm, 7);
+    EXPECT_EQ(old.kernels.rms_norm, 7) << "as norm where the file leaves it out";
     EXPECT_EQ(old.kernels.rope, base.kernels.rope);
     EXPECT_EQ(old.attention_efficiency, 0.25);
     EXPECT_EQ(base.attention_efficiency, 1);
@@ -48,6 +49,14 @@ TEST(StackReleases, a_release_has_its_own_keys_and_the_stacks_for_the_rest) {
         });
     };
     EXPECT_TRUE(has(old) && !has(base));
+}
+
+TEST(StackReleases, rms_norms_have_a_count_of_their_own_where_the_file_has_one) {
+    JsonDocument document = with_releases("old", kEntries);
+    document.set("kernels.counts.rms_norm", "9");
+    const Stack stack = load_stack(document);
+    EXPECT_EQ(stack.kernels.norm, 7);
+    EXPECT_EQ(stack.kernels.rms_norm, 9);
 }
 
 TEST(StackReleases, slips_are_refused_by_path_in_every_entry_whichever_is_in_use) {

@@ -101,7 +101,7 @@ Value modulate(BlockBuilder& b, Value x) {
 /// Scaled and shifted in a pass more where the model does that.
 Value norm(BlockBuilder& b, OpKind kind, Value x) {
     const Shapes& s = b.shapes();
-    const int count = s.stack.kernels.norm + (s.workload.image.adaptive_norm ? 1 : 0);
+    const int count = norm_count(s) + (s.workload.image.adaptive_norm ? 1 : 0);
     return b.compute(kind, {x}, {passes(s, b, count, norm_bytes(s))});
 }
 

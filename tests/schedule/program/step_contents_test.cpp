@@ -51,6 +51,28 @@ models::Plan toy(int tp, bool sequence_parallel = false) {
     return p;
 }
 
+TEST(Norms, rms_norms_have_passes_of_their_own) {
+    // Forward each pass reads and writes t H a bytes; backwards a norm of several has as many again by the ratio.
+    const double t = 64, h = 64, a = 2;
+    models::Stack software = stack("optimus");
+    software.kernels.norm = 2, software.kernels.rms_norm = 9;
+    models::Workload model = workload("toy-moe");
+    for (const auto& [kind, passes] : {std::pair{models::NormKind::kRms, 9.0}, {models::NormKind::kLayer, 2.0}}) {
+        model.norm = kind;
+        const Built b(model, toy(1), software);
+        int norms = 0;
+        for (const Operation& op : b.program.operations) {
+            if (op.kind == OpKind::kAttentionNorm || op.kind == OpKind::kFinalNorm) {
+                const bool is_forward = op.phase == Phase::kForward, is_final = op.kind == OpKind::kFinalNorm;
+                const double backward = is_final ? 1.5 : software.backward_launch_ratio;
+                EXPECT_DOUBLE_EQ(b.kernel_bytes(op), passes * 2 * t * h * a * (is_forward ? 1 : backward));
+                ++norms;
+            }
+        }
+        EXPECT_GT(norms, 4);
+    }
+}
+
 TEST(QkNorm, where_tp_splits_the_width_sums_of_each_token_meet_before_the_norm) {
     // Forward and recompute read t (q + kv) a bytes, backward values and gradients; two fp32 sums a token meet.
     const double t = 64, normed = 2 * 64, a = 2;

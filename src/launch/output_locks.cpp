@@ -12,23 +12,12 @@ namespace auspex::launch {
 
 namespace fs = std::filesystem;
 
-OutputLocks::~OutputLocks() {
-    locks_.clear();
-    for (const fs::path& folder : made_) {  // the innermost first; what is not empty stays
-        std::error_code ignored;
-        fs::remove(folder, ignored);
-    }
-}
-
 bool OutputLocks::take_folder(const char* flag, const std::string& folder, const char* name,
                               std::chrono::seconds patience) {
     if (folder.empty()) {
         return false;
     }
     std::error_code status;
-    for (fs::path part = folder; !part.empty() && !fs::exists(part, status); part = part.parent_path()) {
-        made_.push_back(part);
-    }
     fs::create_directories(folder, status);
     const std::string place = std::string(flag) + " " + folder;
     if (std::error_code ignored; !fs::is_directory(folder, ignored)) {

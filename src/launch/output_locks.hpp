@@ -2,10 +2,8 @@
 /// @file The locks of what one command writes: folders of reports, datasets and checkpoints, files that grow.
 #include <chrono>
 #include <deque>
-#include <filesystem>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "launch/file_lock.hpp"
 
@@ -20,10 +18,6 @@ class OutputLocks {
  public:
     /// `command_line`: what others are told that want one of them.
     explicit OutputLocks(std::string command_line) : command_line_(std::move(command_line)) {}
-    /// Lets go of them; folders that were made for a command that has left nothing in them are gone again.
-    ~OutputLocks();
-    OutputLocks(const OutputLocks&) = delete;
-    OutputLocks& operator=(const OutputLocks&) = delete;
 
     /// Makes the folder, and holds FOLDER/NAME; an empty folder is none. Returns whether it is held. Throws InputError,
     /// which names flag and folder, where it cannot be made or written to, and where another command has it for longer
@@ -35,7 +29,6 @@ class OutputLocks {
 
  private:
     std::string command_line_;
-    std::vector<std::filesystem::path> made_;
     std::deque<FileLock> locks_;
 };
 

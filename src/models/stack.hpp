@@ -27,9 +27,8 @@ enum class Allocator { kNone, kCaching, kExpandable };
 /// Kernels launched by one named operation when it is not fused into one. Each is also one pass over its data.
 struct KernelCounts {
     int norm = 1;
-    int rms_norm = 1;  ///< `norm` of workloads whose norm is "rms"
-    int qk_norm = 1, rope = 1, residual = 1, activation = 1, router_topk = 1, cross_entropy = 1,
-        embedding = 1;
+    int rms_norm = 0;  ///< in place of `norm` and `qk_norm` of workloads whose norm is "rms"; 0: these count
+    int qk_norm = 1, rope = 1, residual = 1, activation = 1, router_topk = 1, cross_entropy = 1, embedding = 1;
     int gradient_accumulation = 1;  ///< passes that add a fresh weight gradient to the stored one; 0: inside the GEMM
     int attention = 1;  ///< 1: flash attention; more: scores are written to memory, this many passes over them. With
                         ///< Stack::attention_kernels those of "unfused" alone; another kernel in use makes it 1

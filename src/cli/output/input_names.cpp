@@ -8,6 +8,7 @@ namespace auspex::cli {
 
 void write_names(JsonWriter& json, const models::Inputs& inputs, const Options& options) {
     json.member("machine", inputs.machine.name).member("stack", inputs.stack.name);
+    json.member("release", inputs.stack.release);
     json.member("communication", models::communication_name(inputs.stack));
     json.member("workload", inputs.workload.name).member("plan", inputs.plan.name);
     json.key("overrides").begin_array();

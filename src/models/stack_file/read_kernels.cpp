@@ -37,7 +37,7 @@ void read_counts(const Overlaid& section, KernelCounts& counts) {
                         "embedding", "gradient_accumulation", "attention", "optimizer"});
     const auto count = [&](std::string_view key, std::int64_t low) { return read_count(section.of(key), key, low); };
     counts.norm = count("norm", 1);
-    counts.rms_norm = section.of("rms_norm").find("rms_norm") ? count("rms_norm", 1) : counts.norm;
+    counts.rms_norm = section.of("rms_norm").find("rms_norm") ? count("rms_norm", 1) : 0;
     counts.qk_norm = count("qk_norm", 1);
     counts.rope = count("rope", 1);
     counts.residual = count("residual", 1);

@@ -190,6 +190,7 @@ class Named:
 
     machine: str
     stack: str
+    release: str
     communication: str
     workload: str
     plan: str

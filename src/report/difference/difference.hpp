@@ -1,5 +1,7 @@
 #pragma once
 /// @file Two predicted steps side by side: what differs in their inputs and in what comes of them.
+#include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,7 +37,12 @@ struct InputChange {
 struct NumberChange {
     std::string name;
     double before = 0, after = 0;
-    [[nodiscard]] double change() const { return after - before; }
+    /// 0 where they differ by the rounding of sums in another order.
+    [[nodiscard]] double change() const {
+        constexpr double kRounding = 1e-9;
+        const double difference = after - before;
+        return std::abs(difference) > kRounding * std::max(std::abs(before), std::abs(after)) ? difference : 0;
+    }
 };
 
 struct Difference {

@@ -49,7 +49,8 @@ void print_notes(std::ostream& out, const std::vector<const ValidatedRun*>& wors
         if (worst[i]->notes.empty()) {
             continue;
         }
-        out << (is_first ? "Assumed, of the ten largest errors\n\n" : "") << "  " << worst[i]->run.id << ": ";
+        out << (is_first ? "Assumed or passed over, of the ten largest errors\n\n" : "") << "  " << worst[i]->run.id
+            << ": ";
         const char* separator = "";
         for (const std::string& note : worst[i]->notes) {
             out << std::exchange(separator, "; ") << note;
@@ -66,7 +67,8 @@ void print_words(std::ostream& out) {
            "intervals: of 90 %, constants with the spread of other sources' cases (same stack and machine, else stack, "
            "else machine, else all; where these have too few, that of the published runs that came with the program); "
            "their "
-           "±: half their width, median; constants': without that spread; memory: of its peak, where one was "
+           "±: half their width, median; constants': without that spread; what was assumed of a case is in none; "
+           "memory: of its peak, where one was "
            "measured\n";
 }
 

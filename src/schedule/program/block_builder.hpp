@@ -36,9 +36,10 @@ struct Shapes {
     double kv_copies = 1;            ///< of keys and values among all_to_all ranks (key_value_copies)
     double moved = 0;                ///< of an image with shifted windows: WindowGrid::moved
 };
-/// Kernels of one of the workload's norms.
-[[nodiscard]] inline int norm_count(const Shapes& s) {
-    return s.workload.norm == models::NormKind::kRms ? s.stack.kernels.rms_norm : s.stack.kernels.norm;
+/// Kernels of one of the workload's norms, which are `otherwise` where RMS norms have none of their own.
+[[nodiscard]] inline int norm_count(const Shapes& s, int otherwise) {
+    const int rms = s.stack.kernels.rms_norm;
+    return s.workload.norm == models::NormKind::kRms && rms > 0 ? rms : otherwise;
 }
 [[nodiscard]] Shapes shapes_of(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack);
 

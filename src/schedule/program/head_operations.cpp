@@ -10,7 +10,7 @@ namespace {
 
 /// Of `tensors` tensors of the residual stream.
 models::Kernel norm_kernel(const Shapes& s, double tensors_moved, double tensors) {
-    const double passes = norm_count(s);
+    const double passes = norm_count(s, s.stack.kernels.norm);
     return models::memory_kernel(tensors_moved * tensors * s.t_norm * s.h * s.a * passes, tensors * passes);
 }
 

@@ -63,7 +63,8 @@ Value qk_norm_sums(BlockBuilder& b, Value x) {
 Value qk_norm(BlockBuilder& b, Value x) {
     const Shapes& s = b.shapes();
     const double bytes = 2 * s.t * attention_widths(s).normed * s.a;
-    return bytes > 0 ? b.compute(OpKind::kQkNorm, {qk_norm_sums(b, x)}, {passes(s, b, s.stack.kernels.qk_norm, bytes)})
+    return bytes > 0 ? b.compute(OpKind::kQkNorm, {qk_norm_sums(b, x)},
+                                 {passes(s, b, norm_count(s, s.stack.kernels.qk_norm), bytes)})
                      : x;
 }
 /// Recomputed by itself from the latents: without the key that heads share, which is kept rotated.
@@ -101,7 +102,7 @@ Value modulate(BlockBuilder& b, Value x) {
 /// Scaled and shifted in a pass more where the model does that.
 Value norm(BlockBuilder& b, OpKind kind, Value x) {
     const Shapes& s = b.shapes();
-    const int count = norm_count(s) + (s.workload.image.adaptive_norm ? 1 : 0);
+    const int count = norm_count(s, s.stack.kernels.norm) + (s.workload.image.adaptive_norm ? 1 : 0);
     return b.compute(kind, {x}, {passes(s, b, count, norm_bytes(s))});
 }
 

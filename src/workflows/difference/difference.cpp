@@ -117,8 +117,9 @@ report::ComparedSide side_of_result(const std::string& label, const JsonDocument
     for (const char* key : {"machine", "stack", "workload", "plan", "overrides", "version"}) {
         side.names.push_back({key, root.at(key).excerpt()});
     }
-    if (const auto communication = root.find("communication")) {  // results saved before have none
-        side.names.push_back({"communication", communication->excerpt()});
+    for (const char* key : {"release", "communication"}) {  // results saved before have none
+        const auto value = root.find(key);
+        side.names.push_back({key, value ? value->excerpt() : "not said"});
     }
     side.prediction = prediction_of(root);
     return side;

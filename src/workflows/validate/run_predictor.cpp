@@ -72,6 +72,9 @@ evaluate::ValidatedRun RunPredictor::validated(evaluate::PublishedRun run) const
         predict_run(one);
     } catch (const InputError& error) {
         one.why_unmapped = error.what();
+        for (const std::string& note : one.run.passed_over) {
+            one.why_unmapped += "; " + note;
+        }
     }
     return one;
 }
@@ -220,7 +223,8 @@ std::vector<std::string> RunPredictor::settings_of(const evaluate::RunNames::Har
                                                    bool is_compiled) const {
     std::vector<std::string> settings = hardware.set;
     settings.insert(settings.end(), framework.set.begin(), framework.set.end());
-    if (is_compiled) {
+    if (is_compiled && !framework.set_compiled.empty()) {
+        std::erase_if(settings, [](const std::string& text) { return text.starts_with("stack.releases.use="); });
         settings.insert(settings.end(), framework.set_compiled.begin(), framework.set_compiled.end());
     }
     settings.insert(settings.end(), overrides_.begin(), overrides_.end());
@@ -232,7 +236,7 @@ models::Inputs RunPredictor::inputs_of(evaluate::ValidatedRun& one, const evalua
                                        const std::vector<std::string>& more) const {
     const bool has_files = !one.run.workload_file.empty();
     evaluate::RunInputTexts texts = has_files ? evaluate::RunInputTexts{} : run_inputs(one.run, framework);
-    one.notes = std::move(texts.notes);
+    one.notes = has_files ? one.run.passed_over : std::move(texts.notes);
     evaluate::NodeOfCase node = node_of_case(one.run, hardware);
     if (!node.note.empty()) {
         one.notes.push_back(node.note);

@@ -92,7 +92,7 @@ TEST(FrameworkReleases, versions_on_hopper) {
         {"MegaScale", old},
         {"torchtitan @ 2025-04", "pytorch-fsdp torchtitan-2024"},
         {"Composer 0.17 + FSDP", "pytorch-fsdp llm-foundry-2023"},
-        {"PyTorch 2.5 FSDP2", "pytorch-fsdp llm-foundry-2023"},
+        {"PyTorch 2.5 FSDP2", "pytorch-fsdp torchtitan-2024"},
         {"Megatron-LM + DeepSpeed", "megatron-lm deepspeed-2022"},
         {"not NeMo but Megatron-Core 0.8", old},
     };
@@ -193,6 +193,16 @@ TEST(FrameworkReleases, notes_say_stack_release_and_why) {
     EXPECT_NE(why(compiled).find("torchtitan-2024-compiled"), std::string::npos);
 }
 
+TEST(FrameworkReleases, fsdp_of_2024_is_no_release_of_2023) {
+    EXPECT_EQ(taken(run_of("PyTorch FSDP", kHopper)), "pytorch-fsdp llm-foundry-2023");
+    EXPECT_EQ(taken(run_of("FSDP2, PyTorch 2.6", kHopper)), "pytorch-fsdp torchtitan-2024");
+    EXPECT_EQ(taken(run_of("FSDPv2", kHopper)), "pytorch-fsdp torchtitan-2024");
+    EXPECT_EQ(taken(run_of("Composer + PyTorch FSDP", kAmpere)), "pytorch-fsdp llm-foundry-2023");
+    PublishedRun compiled = run_of("PyTorch FSDP", kHopper);
+    compiled.plan.is_compiled = true;
+    EXPECT_NE(why(compiled).find("torchtitan-2024-compiled"), std::string::npos);
+}
+
 TEST(FrameworkReleases, a_compiler_that_no_release_has_is_noted) {
     const auto notes_left_out = [](const std::string& framework) {
         PublishedRun run = run_of(framework, kHopper);
@@ -201,7 +211,7 @@ TEST(FrameworkReleases, a_compiler_that_no_release_has_is_noted) {
         return std::ranges::count_if(notes, [](const std::string& n) { return n.starts_with("compile is left out"); });
     };
     EXPECT_EQ(notes_left_out("TorchTitan"), 0);
-    EXPECT_EQ(notes_left_out("PyTorch FSDP"), 1);
+    EXPECT_EQ(notes_left_out("PyTorch FSDP"), 0);
     EXPECT_EQ(notes_left_out("Megatron-Core 0.11"), 1);
 }
 

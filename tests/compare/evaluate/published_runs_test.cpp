@@ -321,17 +321,33 @@ TEST(PublishedRuns, names_are_those_that_a_case_begins_with) {
 /// Errors of +10, -20 and +30 %: mean size 20 %, median 20 %, bias 20 / 3 %; one interval holds.
 
 }  // namespace
-/// A key that is passed over and was nearly one that the case lacks; not one beside a key that is there.
-TEST(PublishedRuns, keys_nearly_spelt_as_one_that_is_lacking_are_noted) {
-    const auto missed = [](const std::string& path) { return run_with(kGpt, {{path, "2"}}).missed_keys; };
+/// A key that nobody asks for is told, with the one that was meant where the case lacks that.
+TEST(PublishedRuns, keys_that_are_passed_over_are_noted) {
+    const auto notes = [](const std::string& path) { return run_with(kGpt, {{path, "2"}}).passed_over; };
     using Notes = std::vector<std::string>;
-    EXPECT_EQ(missed("model.num_experts"), Notes{"model.num_experts is passed over; did you mean experts?"});
-    EXPECT_EQ(missed("model.top_k"), Notes{"model.top_k is passed over; did you mean topk?"});
-    EXPECT_EQ(missed("plan.GA"), Notes{"plan.GA is passed over; did you mean ga?"});
-    EXPECT_EQ(missed("measured.step_times"), Notes{"measured.step_times is passed over; did you mean step_time_s?"});
-    EXPECT_EQ(missed("how_flop_counted"), Notes{"how_flop_counted is passed over; did you mean how_flops_counted?"});
-    EXPECT_EQ(missed("plan.microbatch"), Notes{}) << "micro_batch is there";
-    EXPECT_EQ(missed("plan.comment"), Notes{});
+    EXPECT_EQ(notes("model.num_experts"), Notes{"model.num_experts is passed over; did you mean experts?"});
+    EXPECT_EQ(notes("model.top_k"), Notes{"model.top_k is passed over"}) << "too short to tell slips from others";
+    EXPECT_EQ(notes("model.headdim"), Notes{"model.headdim is passed over; did you mean head_dim?"});
+    EXPECT_EQ(notes("plan.GA"), Notes{"plan.GA is passed over; did you mean ga?"});
+    EXPECT_EQ(notes("measured.step_time_ms"), Notes{"measured.step_time_ms is passed over"}) << "of another unit";
+    EXPECT_EQ(notes("measured.sample_per_s"),
+              Notes{"measured.sample_per_s is passed over; did you mean samples_per_s?"});
+    EXPECT_EQ(notes("how_flop_counted"), Notes{"how_flop_counted is passed over; did you mean how_flops_counted?"});
+    EXPECT_EQ(notes("plan.microbatch"), Notes{"plan.microbatch is passed over"}) << "micro_batch is there";
+    EXPECT_EQ(notes("plan.zero_stage"), Notes{"plan.zero_stage is passed over"});
+    EXPECT_EQ(notes("plan.mp_mode"), Notes{}) << "of the source, and known to say nothing that counts here";
+}
+
+TEST(PublishedRuns, what_contradicts_the_rest_is_noted) {
+    const auto notes = [](const std::vector<std::pair<std::string, std::string>>& values) {
+        return run_inputs(run_with(kGpt, values), framework()).notes;
+    };
+    const auto has_note = [](const std::vector<std::string>& all, const std::string& note) {
+        return std::ranges::find(all, note) != all.end();
+    };
+    EXPECT_TRUE(has_note(notes({{"plan.dp", "13"}}), "dp 13 is passed over: 1024 GPUs make 8"));
+    EXPECT_FALSE(has_note(notes({{"plan.dp", "8"}}), "dp 8 is passed over: 1024 GPUs make 8"));
+    EXPECT_TRUE(has_note(notes({{"plan.vpp", "null"}}), "1 virtual stage a rank is assumed"));
 }
 
 }  // namespace auspex::evaluate

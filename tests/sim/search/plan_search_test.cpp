@@ -268,6 +268,11 @@ TEST(PlanSpace, weights_in_8_bits_alone_are_not_sharded) {
     EXPECT_TRUE(shards());
     inputs.plan.fp8_weights_only = true;
     EXPECT_FALSE(shards());
+    inputs.stack.offers_optimizers = {"fsdp"};
+    EXPECT_THROW(static_cast<void>(shards()), InputError) << "nothing is left";
+    inputs.plan.fp8_weights_only = false;
+    inputs.workload.objective = models::Objective::kDpo;
+    EXPECT_THROW(static_cast<void>(shards()), InputError);
 }
 
 TEST(PlanSpace, neighbours_differ_in_one_field_and_are_numbered_as_in_the_space) {

@@ -121,9 +121,10 @@ void run_predict(const Options& options) {
         answer(answer_stream(options));
         return;
     }
-    print_prediction(
-        std::cout, result.prediction, inputs.plan,
-        inputs.workload.name + " on " + inputs.machine.name + " with " + inputs.stack.name + overrides_line(options));
+    const std::string& release = inputs.stack.release;
+    print_prediction(std::cout, result.prediction, inputs.plan,
+                     inputs.workload.name + " on " + inputs.machine.name + " with " + inputs.stack.name +
+                         (release.empty() ? "" : ", release " + release) + overrides_line(options));
     if (advice) {
         print_advice(std::cout, rows);
     }

@@ -280,7 +280,7 @@ std::optional<RunNames::Framework> framework_of(const RunNames& names, const Pub
     const std::string& taken =
         run.plan.is_compiled && !choice.release_compiled.empty() ? choice.release_compiled : choice.release;
     if (run.plan.is_compiled && framework.set_compiled.empty()) {
-        framework.notes.push_back("compile is left out: " + named->name + " is predicted as it runs without");
+        framework.notes.push_back("compile is left out: " + run.framework + " is predicted as it runs without");
     }
     framework.notes.push_back("stack " + framework.stack + (taken.empty() ? "" : ", release " + taken) + ": " +
                               choice.why);

@@ -5,6 +5,7 @@
 
 #include "base/input_text.hpp"
 #include "base/text/closest_word.hpp"
+#include "compare/evaluate/words/words.hpp"
 
 namespace auspex::evaluate {
 namespace {
@@ -22,6 +23,24 @@ std::string plain_key(std::string_view key) {
         plain = plain.ends_with(back) ? plain.substr(0, plain.size() - back.size()) : plain;
     }
     return plain;
+}
+
+/// "tokens_per_s" -> "s".
+std::string_view last_word(std::string_view key) { return key.substr(key.find_last_of('_') + 1); }
+
+/// "; did you mean micro_batch?", or nothing. Another last word, as in step_time_ms, is another quantity.
+std::string meant_by(const std::string& key, const std::vector<std::string>& lacking) {
+    constexpr std::size_t kShort = 6, kSlips = 2;
+    const std::string letters = lower_case(key), plain = plain_key(key);
+    for (const std::string& one : lacking) {
+        const bool is_slip = one.size() >= kShort && letters.size() >= kShort &&
+                             letters_apart(letters, one) <= kSlips &&
+                             (!has(letters, "_") || last_word(letters) == last_word(one));
+        if (one == letters || one == plain || is_slip) {
+            return "; did you mean " + one + "?";
+        }
+    }
+    return "";
 }
 
 }  // namespace
@@ -65,31 +84,29 @@ int CaseObject::count(std::string_view key, int otherwise) {
     return found ? static_cast<int>(found->as_integer(0, kLargestCount)) : otherwise;
 }
 
-int CaseObject::required_count(std::string_view key) {
-    return static_cast<int>(at(key).as_integer(1, kLargestCount));
-}
+int CaseObject::required_count(std::string_view key) { return static_cast<int>(at(key).as_integer(1, kLargestCount)); }
 
 int CaseObject::ranks(std::string_view key) {
     const std::optional<JsonValue> found = find(key);
     return found ? static_cast<int>(found->as_integer(1, kLargestCount)) : 1;
 }
 
-std::vector<std::string> CaseObject::missed_keys() const {
+std::vector<std::string> CaseObject::passed_over(const std::vector<std::string_view>& beside) const {
     std::vector<std::string> lacking;
-    std::ranges::copy_if(asked_, std::back_inserter(lacking), [&](const auto& key) { return !value_.find(key); });
-    std::vector<std::string> missed;
+    std::ranges::copy_if(asked_, std::back_inserter(lacking), [&](const auto& key) {
+        const auto found = value_.find(key);
+        return !found || found->is_null();
+    });
+    std::vector<std::string> notes;
     for (const std::string& key : value_.keys()) {
-        if (std::ranges::find(asked_, key) != asked_.end()) {
-            continue;
-        }
-        const std::string plain = plain_key(key);
-        const auto same = std::ranges::find(lacking, plain);
-        const std::string meant = same != lacking.end() ? "; did you mean " + *same + "?" : did_you_mean(plain, lacking);
-        if (!meant.empty()) {
-            missed.push_back((name_.empty() ? "" : name_ + ".") + printable(key) + " is passed over" + meant);
+        const bool is_known =
+            std::ranges::find(asked_, key) != asked_.end() || std::ranges::find(beside, key) != beside.end();
+        if (!is_known && !key.starts_with('_')) {
+            notes.push_back((name_.empty() ? "" : name_ + ".") + printable(key) + " is passed over" +
+                            meant_by(key, lacking));
         }
     }
-    return missed;
+    return notes;
 }
 
 }  // namespace auspex::evaluate

@@ -1,6 +1,5 @@
 #pragma once
-/// @file An object of a case as it is read: keys that nobody asks for are passed over, but told where one that is not
-/// there was nearly spelt so.
+/// @file An object of a case as it is read: keys that nobody asks for are passed over, and told.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,9 +29,10 @@ class CaseObject {
     /// Of a kind of parallelism; 1 where the case does not say.
     [[nodiscard]] int ranks(std::string_view key);
 
-    /// `plan.microbatch is passed over; did you mean micro_batch?` of each key that was not asked for and is, but for
-    /// "num_" in front, "_size" behind, capitals or a third of its letters, one that was, and that the object lacks.
-    [[nodiscard]] std::vector<std::string> missed_keys() const;
+    /// `plan.microbatch is passed over; did you mean micro_batch?` of each key that was not asked for and is not in
+    /// `beside`; one is suggested that was asked for, and that the object lacks, where the key is that but for "num_"
+    /// in front, "_size" behind, capitals or, of six letters and more, two of them, not in its last word.
+    [[nodiscard]] std::vector<std::string> passed_over(const std::vector<std::string_view>& beside) const;
 
  private:
     JsonValue value_;

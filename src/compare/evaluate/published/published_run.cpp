@@ -40,6 +40,10 @@ PublishedRun::Model model_of(CaseObject& v) {
     model.experts = v.count("experts");
     model.top_k = v.count("topk");
     model.expert_ffn = v.count("moe_ffn", model.ffn);
+    model.are_experts_assumed = model.experts > 0 && model.ffn > 0 && !v.find("moe_ffn");
+    if (const auto predicts = v.find("mtp")) {
+        model.prediction_layers = predicts->is_bool() ? static_cast<int>(predicts->as_bool()) : v.count("mtp");
+    }
     model.shared_experts = v.count("shared_experts");
     model.dense_layers = v.count("dense_layers");
     model.expert_groups = v.count("expert_groups");
@@ -71,6 +75,7 @@ PublishedRun::Plan plan_of(CaseObject& v) {
     plan.micro_batch = v.count("micro_batch");
     plan.global_batch = v.required_count("global_batch");
     plan.accumulation = v.count("ga");
+    plan.data_parallel = v.count("dp");
     if (const auto sliced = v.find("seq_parallel")) {
         plan.sequence_parallel = sliced->as_bool();
     }
@@ -134,8 +139,19 @@ PublishedRun run_of(const JsonValue& value) {
     if (const auto derived = v.find("derived")) {
         run.measured.derived_step_s = CaseObject(*derived, "derived").number("step_time_s");
     }
-    for (const CaseObject* part : {&v, &hardware, &model, &plan, &measured}) {
-        std::ranges::move(part->missed_keys(), std::back_inserter(run.missed_keys));
+    const std::pair<const CaseObject*, std::vector<std::string_view>> parts[] = {
+        {&v, {"url", "slingshot", "confidence", "config_confidence", "tier", "moe", "core", "comment"}},
+        {&hardware, {"gpu_note"}},
+        {&model, {"active_params_b", "variant", "comment"}},
+        {&plan, {"mp_mode", "optimizer", "ddp_impl", "local_batch", "comment"}},
+        {&measured, {"samples_per_s_rounded", "hfu", "aggregate_pflops", "eflops", "phases_ms", "comment"}}};
+    for (const auto& [part, beside] : parts) {
+        std::ranges::move(part->passed_over(beside), std::back_inserter(run.passed_over));
+    }
+    constexpr std::size_t kMost = 12;
+    if (const std::size_t all = run.passed_over.size(); all > kMost) {
+        run.passed_over.resize(kMost);
+        run.passed_over.push_back("and " + std::to_string(all - kMost) + " more keys are passed over");
     }
     return run;
 }

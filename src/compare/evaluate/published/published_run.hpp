@@ -9,7 +9,7 @@
 namespace auspex::evaluate {
 
 /// One run. Numbers that a case does not have are 0, texts empty; keys that are not named in docs/validation.md are
-/// passed over.
+/// passed over, with a note.
 struct PublishedRun {
     std::string id, source_key, source;
     std::string system;  ///< "Aurora", "Frontier"; empty where the source names none
@@ -18,7 +18,7 @@ struct PublishedRun {
     int scale_up_gpus = 0;  ///< of one NVLink domain; a node where the case does not say
     std::string precision, framework, flop_convention;
     std::string notes;                     ///< of those who wrote the case
-    std::vector<std::string> missed_keys;  ///< CaseObject::missed_keys, of all its objects
+    std::vector<std::string> passed_over;  ///< CaseObject::passed_over, of all its objects
     std::string workload_file, plan_file;  ///< names of files, of runs that the keys of cases cannot say; else empty
 
     struct Model {
@@ -27,8 +27,10 @@ struct PublishedRun {
         int experts = 0, top_k = 0, expert_ffn = 0, shared_experts = 0, dense_layers = 0;
         int expert_groups = 0, top_k_groups = 0;
         int q_rank = 0, kv_rank = 0, rope_head_size = 0, plain_head_size = 0, value_head_size = 0;
-        bool has_head_size = false;   ///< as the case says; else hidden / heads
-        bool is_ffn_assumed = false;  ///< of dense models without a gate that do not say: 4 hidden
+        bool has_head_size = false;        ///< as the case says; else hidden / heads
+        bool are_experts_assumed = false;  ///< as wide as `ffn`: the case has no moe_ffn
+        int prediction_layers = 0;         ///< that predict further tokens
+        bool is_ffn_assumed = false;       ///< of dense models without a gate that do not say: 4 hidden
         std::optional<bool> tied_embeddings;
         double parameters = 0;  ///< all of them
     } model;
@@ -36,6 +38,7 @@ struct PublishedRun {
     struct Plan {
         int tp = 1, pp = 1, cp = 1, ep = 1, etp = 0, virtual_stages = 0, micro_batch = 0, global_batch = 0;
         int accumulation = 0;                   ///< micro-batches of a step
+        int data_parallel = 0;                  ///< as the case says
         std::optional<bool> sequence_parallel;  ///< nothing: the case does not say
         double capacity_factor = 0;
         std::string zero, overlap, recompute, schedule;

@@ -80,8 +80,14 @@ std::vector<std::string> notes_of_choice(const PublishedRun& run, const Publishe
         notes.push_back("micro_batch " + std::to_string(run.plan.micro_batch) + " and ga " +
                         std::to_string(run.plan.accumulation) + " contradict each other");
     }
+    const int rows = choice.plan.micro_batch * run.plan.accumulation, sequences = sequences_of_rank(run);
+    if (other_size(run) == 0 && rows > 0 && (rows < sequences || rows - choice.plan.micro_batch >= sequences)) {
+        notes.push_back("ga " + std::to_string(run.plan.accumulation) + " is passed over: a rank has " +
+                        std::to_string(sequences) + " sequences a step");
+    }
     if (run.plan.micro_batch != choice.plan.micro_batch || other_size(run) > 0) {
-        notes.push_back("micro-batches of " + std::to_string(choice.plan.micro_batch) + " are assumed");
+        notes.push_back("micro-batches of " + std::to_string(choice.plan.micro_batch) +
+                        (choice.plan.micro_batch == 1 ? " sequence are assumed" : " sequences are assumed"));
     }
     if (choice.plan.recompute_choice) {
         std::string words;

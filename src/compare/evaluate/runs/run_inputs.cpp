@@ -91,6 +91,9 @@ void write_experts(JsonWriter& json, const PublishedRun& run, const RunNames::Fr
     if (m.expert_ffn < 1 || m.top_k < 1) {
         refuse(run.id, "experts without model.moe_ffn or model.topk", "both");
     }
+    if (m.are_experts_assumed) {
+        notes.push_back("experts as wide as ffn, " + std::to_string(m.expert_ffn) + ", are assumed");
+    }
     json.member("num_experts", m.experts).member("top_k", m.top_k).member("expert_size", m.expert_ffn);
     json.member("shared_experts", m.shared_experts).member("first_dense_layers", m.dense_layers);
     write_expert_groups(json, m, notes);
@@ -134,6 +137,9 @@ std::string workload_of(const PublishedRun& run, const RunNames::Framework& fram
         json.member("biases", is_gpt).member("learned_positions", is_gpt && m.position.empty());
         write_experts(json, run, framework, notes);
         write_window(json, run);
+        if (m.prediction_layers > 0) {
+            json.member("mtp_layers", m.prediction_layers);
+        }
         json.member("vocab_size", m.vocab).member("tied_embeddings", m.tied_embeddings.value_or(is_gpt));
         json.member("sequence_length", m.sequence).end_object();
     }
@@ -157,7 +163,9 @@ int micro_batches_of(const PublishedRun& run, int data_parallel, int micro_batch
     }
     const int whole = (sequences + micro_batch - 1) / micro_batch;
     if (whole * micro_batch != sequences) {
-        notes.push_back("the last micro-batch is smaller: it is taken as whole");
+        notes.push_back("the last micro-batch is smaller: it is taken as whole, " +
+                        std::to_string(whole * micro_batch * data_parallel) + " sequences a step for " +
+                        std::to_string(run.plan.global_batch));
     }
     return whole;
 }
@@ -257,6 +265,10 @@ std::string plan_of(const PublishedRun& run, const RunNames::Framework& framewor
                    std::to_string(dense_replica));
     }
     const int data_parallel = run.gpus / dense_replica, micro_batch = plan.micro_batch > 0 ? plan.micro_batch : 1;
+    if (plan.data_parallel > 0 && plan.data_parallel != data_parallel && plan.data_parallel != run.gpus / replica) {
+        notes.push_back("dp " + std::to_string(plan.data_parallel) + " is passed over: " + std::to_string(run.gpus) +
+                        " GPUs make " + std::to_string(data_parallel));
+    }
     const RunSharding sharding = sharding_of(run, framework, {data_parallel, run.gpus / replica});
     std::ostringstream out;
     {
@@ -302,7 +314,7 @@ std::string plan_of(const PublishedRun& run, const RunNames::Framework& framewor
 
 RunInputTexts run_inputs(const PublishedRun& run, const RunNames::Framework& framework) {
     RunInputTexts texts;
-    texts.notes = run.missed_keys;
+    texts.notes = run.passed_over;
     texts.workload = workload_of(run, framework, texts.notes);
     texts.plan = plan_of(run, framework, texts.notes);
     return texts;

@@ -90,9 +90,8 @@ int virtual_stages_of(const PublishedRun& run, const RunNames::Framework& framew
     while (stages > 1 && equal_stages(run.model.layers, run.plan.pp * stages).empty()) {
         --stages;
     }
-    if (stages > 1) {
-        notes.push_back(std::to_string(stages) + " virtual stages a rank are assumed");
-    }
+    notes.push_back(stages > 1 ? std::to_string(stages) + " virtual stages a rank are assumed"
+                               : "1 virtual stage a rank is assumed");
     return stages;
 }
 

@@ -146,6 +146,10 @@ RunSharding sharding_of(const PublishedRun& run, const RunNames::Framework& fram
     }
     RunSharding sharding;
     sharding.optimizer = optimizer_of(run, framework);
+    if (sharded_of(run) == Sharded::kWeights && sharding.optimizer != "fsdp") {
+        sharding.notes.push_back("sharded weights with pp " + std::to_string(run.plan.pp) + " are taken as " +
+                                 sharding.optimizer + ", as the framework is used: they stay gathered");
+    }
     if (sharded_of(run) == Sharded::kUnstated) {
         sharding.notes.push_back("optimizer " + framework.optimizer_unstated + " is assumed");
     }

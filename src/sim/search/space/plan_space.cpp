@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "base/error.hpp"
 #include "sim/search/space/unbound.hpp"
 
 namespace auspex::search {
@@ -106,6 +107,12 @@ PlanSpace::PlanSpace(const models::Inputs& inputs, const SpaceRequest& request) 
     // A reference has its weights whole; shards that are gathered are cast then, and are no copies in 8 bits alone.
     if (is_free("optimizer") && (model.objective == models::Objective::kDpo || base.fp8_weights_only)) {
         std::erase(optimizers_, models::OptimizerSharding::kFsdp);
+        if (optimizers_.empty()) {
+            throw InputError("stack " + stack.name,
+                             "found optimizer \"fsdp\" alone on offer; expected another for " +
+                                 std::string(base.fp8_weights_only ? "a plan with fp8_weights \"only\""
+                                                                   : "a workload with objective \"dpo\""));
+        }
     }
     dispatches_ = choices("dispatch", base.dispatch, stack.offers_dispatches, kDispatches);
     kernels_ = choices("expert_kernels", base.expert_kernels, stack.offers_expert_kernels, kKernels);

@@ -24,9 +24,12 @@ inline JsonDocument cases(const std::string& name, const std::string& folder = "
 /// On the machine and the stack that `root` names.
 inline models::Inputs inputs_of(const JsonValue& root, const std::string& workload, const std::string& plan) {
     using testing_plans::document;
-    return models::load_inputs(document("machines", root.at("machine").as_string()),
-                               document("stacks", root.at("stack").as_string()), document("workloads", workload),
-                               document("plans", plan));
+    JsonDocument stack = document("stacks", root.at("stack").as_string());
+    if (const auto release = root.find("release")) {
+        stack.set("releases.use", release->dump());
+    }
+    return models::load_inputs(document("machines", root.at("machine").as_string()), stack,
+                               document("workloads", workload), document("plans", plan));
 }
 
 inline double number(const JsonValue& parent, std::string_view key) { return parent.at(key).as_number(0, 1e12); }

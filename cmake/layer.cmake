@@ -24,7 +24,7 @@ function(auspex_precompiled target)
 endfunction()
 
 # auspex_apart(file...)
-# Files are joined to be compiled together (CMAKE_UNITY_BUILD of the preset `release`: a third of the time), those in this list are
+# Files are joined to be compiled together (CMAKE_UNITY_BUILD of the preset `release`: less than half the time), those in this list are
 # not: their own names (helpers, constants) are names of neighbours', too, which the compiler tells, or of their namespace's headers,
 # where neighbours would silently mean theirs, which tests/arch/check_own_names.pl tells.
 function(auspex_apart)

@@ -236,7 +236,8 @@ models::Inputs RunPredictor::inputs_of(evaluate::ValidatedRun& one, const evalua
                                        const std::vector<std::string>& more) const {
     const bool has_files = !one.run.workload_file.empty();
     evaluate::RunInputTexts texts = has_files ? evaluate::RunInputTexts{} : run_inputs(one.run, framework);
-    one.notes = has_files ? one.run.passed_over : std::move(texts.notes);
+    one.notes = one.run.passed_over;
+    std::ranges::move(texts.notes, std::back_inserter(one.notes));
     evaluate::NodeOfCase node = node_of_case(one.run, hardware);
     if (!node.note.empty()) {
         one.notes.push_back(node.note);

@@ -2,6 +2,7 @@
 #include "compare/evaluate/published/case_object.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/input_text.hpp"
 #include "base/text/closest_word.hpp"
@@ -45,10 +46,14 @@ std::string meant_by(const std::string& key, const std::vector<std::string>& lac
 
 }  // namespace
 
-std::optional<JsonValue> CaseObject::find(std::string_view key) {
-    asked_.emplace_back(key);
+std::optional<JsonValue> CaseObject::value_of(std::string_view key) const {
     const std::optional<JsonValue> found = value_.find(key);
     return found && !found->is_null() ? found : std::nullopt;
+}
+
+std::optional<JsonValue> CaseObject::find(std::string_view key) {
+    asked_.emplace_back(key);
+    return value_of(key);
 }
 
 JsonValue CaseObject::at(std::string_view key) {
@@ -93,10 +98,7 @@ int CaseObject::ranks(std::string_view key) {
 
 std::vector<std::string> CaseObject::passed_over(const std::vector<std::string_view>& beside) const {
     std::vector<std::string> lacking;
-    std::ranges::copy_if(asked_, std::back_inserter(lacking), [&](const auto& key) {
-        const auto found = value_.find(key);
-        return !found || found->is_null();
-    });
+    std::ranges::copy_if(asked_, std::back_inserter(lacking), [&](const auto& key) { return !value_of(key); });
     std::vector<std::string> notes;
     for (const std::string& key : value_.keys()) {
         const bool is_known =

@@ -35,6 +35,8 @@ class CaseObject {
     [[nodiscard]] std::vector<std::string> passed_over(const std::vector<std::string_view>& beside) const;
 
  private:
+    [[nodiscard]] std::optional<JsonValue> value_of(std::string_view key) const;
+
     JsonValue value_;
     std::string name_;
     std::vector<std::string> asked_;

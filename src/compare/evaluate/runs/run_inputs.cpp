@@ -314,7 +314,6 @@ std::string plan_of(const PublishedRun& run, const RunNames::Framework& framewor
 
 RunInputTexts run_inputs(const PublishedRun& run, const RunNames::Framework& framework) {
     RunInputTexts texts;
-    texts.notes = run.passed_over;
     texts.workload = workload_of(run, framework, texts.notes);
     texts.plan = plan_of(run, framework, texts.notes);
     return texts;

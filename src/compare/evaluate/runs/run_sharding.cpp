@@ -14,8 +14,8 @@
 namespace auspex::evaluate {
 namespace {
 
-std::string optimizer_of(const PublishedRun& run, const RunNames::Framework& framework) {
-    switch (sharded_of(run)) {
+std::string optimizer_of(Sharded what, const PublishedRun& run, const RunNames::Framework& framework) {
+    switch (what) {
         case Sharded::kUnstated: return framework.optimizer_unstated;
         case Sharded::kNothing: return "replicated";
         case Sharded::kStates: return run.plan.ep > 1 ? framework.sharded_with_experts : "sharded";
@@ -145,12 +145,13 @@ RunSharding sharding_of(const PublishedRun& run, const RunNames::Framework& fram
                "two that say the same, or one of them: weights are sharded, or they are not");
     }
     RunSharding sharding;
-    sharding.optimizer = optimizer_of(run, framework);
-    if (sharded_of(run) == Sharded::kWeights && sharding.optimizer != "fsdp") {
+    const Sharded what = sharded_of(run);
+    sharding.optimizer = optimizer_of(what, run, framework);
+    if (what == Sharded::kWeights && sharding.optimizer != "fsdp") {
         sharding.notes.push_back("sharded weights with pp " + std::to_string(run.plan.pp) + " are taken as " +
                                  sharding.optimizer + ", as the framework is used: they stay gathered");
     }
-    if (sharded_of(run) == Sharded::kUnstated) {
+    if (what == Sharded::kUnstated) {
         sharding.notes.push_back("optimizer " + framework.optimizer_unstated + " is assumed");
     }
     if (sharding.optimizer == "fsdp" || sharding.optimizer == "zero-2" || sharding.optimizer == "ep-aware") {

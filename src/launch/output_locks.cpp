@@ -7,6 +7,8 @@
 #include <filesystem>
 
 #include "base/error.hpp"
+#include "base/output_file.hpp"
+#include "launch/flag_context.hpp"
 
 namespace auspex::launch {
 
@@ -45,6 +47,10 @@ void OutputLocks::take_file(const std::string& place, const std::string& file) {
     words.expected = "one command at a time, or another file";
     words.command = command_line_;
     locks_.emplace_back(std::move(words));
+}
+
+void require_writable(const char* flag, const std::string& file) {
+    with_flag_context(flag, file, [&] { const OutputFile unused(file); });
 }
 
 }  // namespace auspex::launch

@@ -32,4 +32,7 @@ class OutputLocks {
     std::deque<FileLock> locks_;
 };
 
+/// What cannot be written at the end is found at the start: throws InputError, which names flag and file.
+void require_writable(const char* flag, const std::string& file);
+
 }  // namespace auspex::launch

@@ -32,6 +32,7 @@ struct Kernel {
                             ///< launches are of one
     bool routed = false;    ///< grows with the tokens routed to the rank: m, flop and bytes scale with its load
     bool routed_depth = false;  ///< the routed rows are k, not m (a weight gradient)
+    bool plain = false;         ///< an operation of the framework itself, with no module around it
     Operands operands = Operands::kBf16;
     bool operator==(const Kernel&) const = default;
 };

@@ -47,7 +47,8 @@ struct Stack {
     // kernels
     double launch_s =
         0;  ///< host time to issue one kernel that the device cannot hide (added to machine's kernel_launch_s)
-    double issue_s = 0;  ///< host time to issue one kernel, ahead of the device: a pass takes at least its sum
+    double issue_s = 0;        ///< host time to issue one kernel, ahead of the device: a pass takes at least its sum
+    double plain_issue_s = 0;  ///< the same for one that is Kernel::plain
     bool issues_each_expert = false;  ///< products of grouped experts, and casts of what they multiply, are a kernel an
                                       ///< expert to issue; on several streams the device runs them as one
     double host_sync_s = 0;           ///< one blocking read of a device value by the host
@@ -56,7 +57,8 @@ struct Stack {
     KernelCounts kernels;
     bool keeps_rotated = false;  ///< rotation is out of place: queries and keys stay beside the projections
     Allocator allocator = Allocator::kNone;
-    int cross_entropy_copies = 0;  ///< fp32 copies of the logits beside the first, while cross entropy is computed
+    int cross_entropy_copies = 0;   ///< fp32 copies of the logits beside the first, while cross entropy is computed
+    bool biases_by_expert = false;  ///< biases of experts' outputs are added expert by expert, in fp32
     bool weights_in_activation = false;  ///< experts' activations are weighted, so that returned rows are not kept
     bool keeps_activation = false;       ///< SwiGLU in several kernels: the activated gate stays beside the product
     bool keeps_unread_products = false;  ///< plan.recompute "alternate_products": those that are not repeated are kept,

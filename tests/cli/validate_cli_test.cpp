@@ -182,6 +182,27 @@ TEST_F(ValidateCli, cases_of_which_none_can_be_predicted_are_told_and_make_no_re
     }
 }
 
+/// Seconds that were milliseconds: predicted all the same, and noted.
+TEST_F(ValidateCli, steps_of_another_unit_are_noted) {
+    std::string cases = kCases;
+    cases.replace(cases.find("\"step_time_s\": 1,"), 17, "\"step_time_s\": 1000,");
+    const Outcome found = run("validate --cases " + file_with(cases) + " --json");
+    ASSERT_EQ(found.exit_code, 0) << found.error;
+    EXPECT_NE(found.out.find("its unit may not be that of its key"), std::string::npos) << found.out;
+    const Outcome plain = run("validate --cases " + file_with(kCases) + " --json");
+    EXPECT_EQ(plain.out.find("its unit may not be that of its key"), std::string::npos);
+}
+
+TEST_F(ValidateCli, files_that_cannot_be_written_are_refused_before_any_case) {
+    const std::string nowhere = testing::TempDir() + "auspex-no-such-folder/spread.json";
+    const std::string folder = testing::TempDir() + "auspex-validate-out";
+    const Outcome found =
+        run("validate --cases " + file_with(kCases) + " --out " + folder + " --write-spread " + nowhere);
+    EXPECT_EQ(found.exit_code, 2);
+    EXPECT_NE(found.error.find("--write-spread"), std::string::npos) << found.error;
+    EXPECT_FALSE(std::filesystem::exists(folder + "/validation.json"));
+}
+
 TEST_F(ValidateCli, bad_input_is_one_error) {
     for (const std::string& text :
          {std::string("[]"), std::string("{}"), std::string("[{\"id\": 5}]"), std::string("[")}) {

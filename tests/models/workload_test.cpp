@@ -304,14 +304,17 @@ TEST(Workload, published_totals_come_out_within_one_percent_or_their_rounding) {
         {"gpt3-175b", 175, 175, 0.5, 0.5},        {"llama3-70b", 70.6, 70.6, 0.05, 0.05},
         {"agpt-70b", 68.98, 68.98, 0.005, 0.005}, {"agpt-2b", 1.99, 1.99, 0.005, 0.005},
         {"agpt-20b", 20.7, 20.7, 0.05, 0.05},     {"agpt-30b", 28.1, 28.1, 0.05, 0.05},
+        {"llama3-8b", 8.03, 8.03, 0.005, 0.005},  {"llama3-405b", 405.9, 405.9, 0.05, 0.05},
+        {"qwen3-235b-a22b", 235, 22, 0.5, 0.5},   {"gpt-oss-120b", 116.8, 5.13, 0.05, 0.005},
     };
     for (const Published& model : models) {
         Workload workload = load(model.name);
         workload.mtp_layers = 0;  // published counts are of the main model
         const double total = count_parameters(workload).total() / kBillion;
         const ParameterCount active_count = count_active_parameters(workload);
-        // DeepSeek's 37 B leave out the input embedding (37.55 B with it); the others count it.
-        const bool without_embedding = std::string(model.name) == "deepseek-v3";
+        // The 37 B of DeepSeek leave out the input embedding (37.55 B with it), as those of gpt-oss; others count it.
+        const std::string name = model.name;
+        const bool without_embedding = name == "deepseek-v3" || name == "gpt-oss-120b";
         const double active = (active_count.total() - (without_embedding ? active_count.embedding : 0)) / kBillion;
         EXPECT_NEAR(total, model.total, std::max(0.01 * model.total, model.total_rounding)) << model.name;
         EXPECT_NEAR(active, model.active, std::max(0.01 * model.active, model.active_rounding)) << model.name;

@@ -36,6 +36,11 @@ std::size_t shared_words(std::string_view a, std::string_view b) {
     return shared;
 }
 
+/// Whether a word of three letters or more stands between dashes of a candidate: "h100" in "dgx-h100".
+bool is_part(std::string_view word, const std::string& candidate) {
+    return word.size() >= 3 && ('-' + candidate + '-').find('-' + std::string(word) + '-') != std::string::npos;
+}
+
 }  // namespace
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
@@ -51,6 +56,10 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
             least = apart;
             best = candidate;
         }
+    }
+    if (best.empty()) {
+        const auto whole = std::ranges::find_if(candidates, [&](const auto& one) { return is_part(word, one); });
+        best = whole == candidates.end() ? "" : *whole;
     }
     return best.empty() ? "" : "; did you mean " + best + "?";
 }

@@ -84,14 +84,16 @@ void set_attention_passes(const JsonValue& count, Stack& stack) {
 
 void read_kernels(const JsonValue& base, const std::optional<JsonValue>& release, Stack& stack) {
     const Overlaid section{base, release};
-    section.allow_only({"launch", "issue", "host_sync", "backward_launch_ratio", "gemm_efficiency", "attention_kernels",
-                        "attention_efficiency", "step_host", "counts", "keeps", "cross_entropy_copies",
-                        "weights_in_activation", "issues_each_expert", "dispatches_by_masks", "allocator",
-                        "accumulation_exposed"});
+    section.allow_only({"launch", "issue", "plain_issue", "host_sync", "backward_launch_ratio", "gemm_efficiency",
+                        "attention_kernels", "attention_efficiency", "step_host", "counts", "keeps",
+                        "cross_entropy_copies", "weights_in_activation", "biases_by_expert", "issues_each_expert",
+                        "dispatches_by_masks", "allocator", "accumulation_exposed"});
     const auto has = [&](std::string_view key) { return section.of(key).find(key).has_value(); };
     const auto time = [&](std::string_view key) { return read_time(section.of(key), key, stack); };
     stack.launch_s = time("launch");
     stack.issue_s = read_time_or_none(section.of("issue"), "issue", stack);
+    stack.plain_issue_s =
+        has("plain_issue") ? read_time(section.of("plain_issue"), "plain_issue", stack) : stack.issue_s;
     stack.issues_each_expert = read_flag(section.of("issues_each_expert"), "issues_each_expert");
     stack.host_sync_s = time("host_sync");
     constexpr std::string_view kRatio = "backward_launch_ratio";
@@ -120,6 +122,7 @@ void read_kernels(const JsonValue& base, const std::optional<JsonValue>& release
                   {&stack.keeps_rotated, &stack.keeps_activation, &stack.keeps_unread_products});
     }
     stack.weights_in_activation = read_flag(section.of("weights_in_activation"), "weights_in_activation");
+    stack.biases_by_expert = read_flag(section.of("biases_by_expert"), "biases_by_expert");
     stack.dispatches_by_masks = read_flag(section.of("dispatches_by_masks"), "dispatches_by_masks");
     if (const auto allocator = section.of("allocator").find("allocator")) {
         constexpr std::array kAllocators{Allocator::kNone, Allocator::kCaching, Allocator::kExpandable};

@@ -113,6 +113,8 @@ void check_choices(Findings& found, const models::Workload& w, const models::Pla
               OpKind::kOptimizerUpdate, "shards in fp32 alone, and gradients that the update releases, are not bound");
     found.add(stack.weights_in_activation && w.num_experts > 0, OpKind::kExpertComputation,
               "routing weights in the activation of experts are not bound");
+    found.add(stack.biases_by_expert && w.num_experts > 0 && w.biases, OpKind::kExpertComputation,
+              "biases added expert by expert in fp32 are not bound");
     found.add(stack.dispatches_by_masks && w.num_experts > 0 && p.dispatch == models::Dispatch::kAllToAll,
               OpKind::kIndexGeneration, "dispatch by products with one-hot masks is not bound");
     found.add(p.post_validation, OpKind::kGradientNormAllReduce,

@@ -45,7 +45,9 @@ void BlockWalk::experts_step(const Operation& op) {
 void BlockWalk::dispatch_step() {
     const bool kept = keeps_experts();
     if (!s_.all_to_all) {
-        return keep(kept, s_.gathered * (s_.h * s_.a + s_.top_k * (kNumber + kReal)));
+        keep(kept, s_.gathered * s_.top_k * (kNumber + kReal));
+        const std::uint64_t tokens = s_.gathered * s_.h * s_.a;
+        return s_.by_node ? tally_.make(arrived_, label_of(kept), tokens) : keep(kept, tokens);
     }
     const std::uint64_t bytes = rows() * s_.h * s_.a;
     keep(kept, rows() * kNumber);
@@ -59,9 +61,11 @@ void BlockWalk::compute_step() {
                         operand = s_.as_operands(r * s_.h);
     keep(kept, s_.gates * inner);
     keep_for_weights(kept && !redone().activation, s_.as_operands(r * s_.expert_inner));
+    tally_.make_for_now(kWorkspace, s_.biases_by_expert ? 2 * r * s_.h * kReal : 0);
     if (!s_.all_to_all) {
         keep_for_weights(kept, operand);
-        return keep(kept, row);
+        s_.keeps_returned ? keep(kept, row) : work(leaving_, row);
+        return tally_.release(arrived_);
     }
     keep_for_weights(kept, (s_.local_experts + 1) * kNumber);
     work(leaving_, row);
@@ -79,8 +83,11 @@ void BlockWalk::return_step(const Operation& op) {
         keep(keeps_experts() && s_.keeps_returned, is_for_now ? 0 : sent_rows() * s_.h * s_.a);
         return tally_.release(leaving_);
     }
-    if (op.kind == OpKind::kOutputReduction && !s_.all_to_all && s_.ep > 1) {
-        return work(x_, s_.gathered * s_.h * s_.a);
+    if (op.kind == OpKind::kOutputReduction && !s_.all_to_all) {
+        tally_.release(leaving_);
+        if (s_.ep > 1) {
+            return work(x_, s_.gathered * s_.h * s_.a);
+        }
     }
     end_sublayer(s_.t_routed * s_.h);
 }

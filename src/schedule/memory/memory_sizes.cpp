@@ -72,6 +72,7 @@ void set_experts(MemorySizes& s, const models::Workload& w, const models::Plan& 
             ? s.t_routed * s.top_k
             : whole(std::ceil(even_rows(w, static_cast<double>(s.t_routed)) * w.num_experts - kRounding));
     s.all_to_all = plan.dispatch == models::Dispatch::kAllToAll && plan.ep > 1;
+    s.by_node = plan.dispatch == models::Dispatch::kHierarchical && plan.ep > 1;
     s.loop = plan.expert_kernels == models::ExpertKernels::kLoop && !s.masks;
     s.etp_differs = plan.etp != plan.tp;
     s.routes_slices = plan.etp < plan.tp;
@@ -112,6 +113,7 @@ MemorySizes memory_sizes(const models::Workload& w, const models::Plan& plan, co
     s.keeps_rotated = stack.keeps_rotated;
     s.keeps_activation = stack.keeps_activation && s.gates == 2;
     s.keeps_unread = stack.keeps_unread_products;
+    s.biases_by_expert = stack.biases_by_expert && w.biases;
     s.keeps_returned = !stack.weights_in_activation;
     s.keeps_bf16_logits = stack.kernels.cross_entropy > 1;
     for (int layer = 0; layer <= plan.recompute_layers; ++layer) {

@@ -46,10 +46,11 @@ struct MemorySizes {
     std::uint64_t sent_rows = 0;  ///< that leave a rank: t_routed * top_k
     std::uint64_t ep = 1, cp = 1;
     bool latent = false, all_to_all = false, loop = false;
-    bool masks = false;              ///< rows are formed and summed up by products with one-hot masks
-    bool split_tp = false;           ///< tp > 1
-    bool split_heads = false;        ///< cp ranks exchange tokens for heads
-    bool gathers_keys = false;       ///< all-gather with cp > 1
+    bool by_node = false;       ///< rows come by node with ep > 1: tokens that came are copied into rows, then free
+    bool masks = false;         ///< rows are formed and summed up by products with one-hot masks
+    bool split_tp = false;      ///< tp > 1
+    bool split_heads = false;   ///< cp ranks exchange tokens for heads
+    bool gathers_keys = false;  ///< all-gather with cp > 1
     bool sequence_parallel = false;  ///< sequence parallelism with tp > 1
     bool etp_differs = false;        ///< etp != tp
     bool routes_slices = false;      ///< etp < tp
@@ -57,6 +58,7 @@ struct MemorySizes {
     bool keeps_rotated = false;      ///< rotated queries and keys beside the projected ones
     bool keeps_activation = false;   ///< the activated gate beside the product
     bool keeps_unread = false;       ///< products that are not repeated, also where nothing reads them
+    bool biases_by_expert = false;   ///< outputs of experts are made again twice in fp32, with their biases
     bool keeps_returned = true;    ///< rows of experts as they have come back, which gradients of routing weights read
     bool loss_of_pytorch = false;  ///< logits in `a`, and so their gradient, which is another tensor. With logit_copies
                                    ///< they go when log-softmax is there, beside which the backward pass has the copies

@@ -183,23 +183,55 @@ models::Kernel reorder(const Shapes& s, double elements) {
     return routed_memory(elements * s.a * scans, elements > 0 ? scans : 0);
 }
 
+models::Kernel plain_memory(double bytes, double launches) {
+    models::Kernel kernel = routed_memory(bytes, launches);
+    kernel.plain = true;
+    return kernel;
+}
+
+/// The framework adds biases to what experts put out, outside of the products.
+bool adds_biases(const Shapes& s) { return s.stack.biases_by_expert && s.workload.biases; }
+
+/// Biases times routing weights are real (4), added to an expert's outputs (a + 4 + 4), the sums joined (4 + 4) and
+/// cast (4 + a): two kernels an expert and two for all (Megatron-Core, TEGroupedMLP._apply_bias).
+models::Kernel add_biases(const ExpertSizes& z) {
+    return plain_memory((24 + 2 * z.a) * z.rows * z.h, 2 * z.experts + 2);
+}
+
+/// Gradients are cast back (a + 4), for the outputs once more (4 + a) and joined (a + a); for the biases multiplied by
+/// the weights (4 + 4) and summed (4), for the weights multiplied by the biases (4 + 4) and summed (4).
+models::Kernel bias_gradients(const ExpertSizes& z) {
+    return plain_memory((32 + 4 * z.a) * z.rows * z.h, 3 * z.experts + 1);
+}
+
 std::vector<models::Kernel> grouped_forward(const Shapes& s, const ExpertSizes& z) {
     const double gates = s.workload.gates();
-    return {reorder(s, s.all_to_all ? 2 * z.sorted
-                       : s.masks    ? 0
-                                    : 2 * z.rows * z.h),
-            expert_product(s, z.rows_each, gates * z.i, z.h), expert_activation(s, z),
-            expert_product(s, z.rows_each, z.h, z.i), reorder(s, 2 * z.sorted)};
+    std::vector<models::Kernel> kernels{reorder(s, s.all_to_all ? 2 * z.sorted
+                                                   : s.masks    ? 0
+                                                                : 2 * z.rows * z.h),
+                                        expert_product(s, z.rows_each, gates * z.i, z.h), expert_activation(s, z),
+                                        expert_product(s, z.rows_each, z.h, z.i)};
+    if (adds_biases(s)) {
+        kernels.push_back(add_biases(z));
+    }
+    kernels.push_back(reorder(s, 2 * z.sorted));
+    return kernels;
 }
 
 std::vector<models::Kernel> grouped_backward(const Shapes& s, const ExpertSizes& z) {
     const double gates = s.workload.gates();
     const double parts = s.plan.expert_kernels == models::ExpertKernels::kLoop ? z.experts : 1;
-    return {reorder(s, 2 * z.sorted), expert_product(s, z.rows_each, z.i, z.h),
-            routed_memory((2 * gates + 1) * z.rows * z.i * z.a, parts * s.stack.kernels.activation),
-            expert_product(s, z.rows_each, z.h, gates * z.i),
-            s.masks && !s.all_to_all ? mask_product(s, z.tokens, z.h, z.rows)
-                                     : reorder(s, s.all_to_all ? 2 * z.sorted : (z.rows + z.tokens) * z.h)};
+    std::vector<models::Kernel> kernels{reorder(s, 2 * z.sorted)};
+    if (adds_biases(s)) {
+        kernels.push_back(bias_gradients(z));
+    }
+    kernels.insert(kernels.end(),
+                   {expert_product(s, z.rows_each, z.i, z.h),
+                    routed_memory((2 * gates + 1) * z.rows * z.i * z.a, parts * s.stack.kernels.activation),
+                    expert_product(s, z.rows_each, z.h, gates * z.i),
+                    s.masks && !s.all_to_all ? mask_product(s, z.tokens, z.h, z.rows)
+                                             : reorder(s, s.all_to_all ? 2 * z.sorted : (z.rows + z.tokens) * z.h)});
+    return kernels;
 }
 
 std::vector<models::Kernel> weight_gradients(const Shapes& s, const ExpertSizes& z) {

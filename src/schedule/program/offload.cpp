@@ -52,7 +52,7 @@ void save_routing(const Shapes& s, SavedActivations& saved) {
     saved.words += s.t_routed * (2 * experts + top_k);
     saved.numbers += s.t_routed * top_k;
     if (s.plan.ep > 1 && !s.all_to_all) {
-        saved.values += s.gathered * s.h;
+        saved.values += s.by_node ? 0 : s.gathered * s.h;
         saved.words += s.gathered * top_k;
         saved.numbers += s.gathered * top_k;
     }
@@ -73,9 +73,10 @@ void save_routing(const Shapes& s, SavedActivations& saved) {
 /// What the products read and make.
 void save_experts(const Shapes& s, const Recompute& redone, SavedActivations& saved) {
     const double rows = s.routed_rows, inner = rows * s.expert_size;
+    const double outputs = s.stack.weights_in_activation ? 0 : rows * s.h;
     saved.routed_values += s.workload.gates() * inner + (redone.activation ? 0 : inner);
     if (!s.all_to_all) {
-        saved.routed_values += 2 * rows * s.h;
+        saved.routed_values += rows * s.h + outputs;
         saved.routed_words += rows;
         return;
     }
@@ -83,7 +84,7 @@ void save_experts(const Shapes& s, const Recompute& redone, SavedActivations& sa
     saved.routed_numbers += rows;
     saved.routed_words += s.experts_on_rank > 1 ? rows : 0;
     saved.numbers += s.experts_on_rank + 1;
-    saved.values += rows * s.h;  // as they come back
+    saved.values += outputs;  // as they come back
 }
 
 /// Of HostCopies: the layer, from the first of its virtual stage, in front of which a copy has to have ended.

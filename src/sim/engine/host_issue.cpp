@@ -12,15 +12,16 @@ bool carries_many_tensors(const schedule::Operation& op) {
     return op.stream == schedule::Stream::kDp && op.comm != schedule::CommKind::kAllReduce;
 }
 
-double kernels_issued(const schedule::Program& program, const schedule::Operation& op, const models::Stack& stack) {
-    double count = 0;
+double kernels_issue_s(const schedule::Program& program, const schedule::Operation& op, const models::Stack& stack) {
+    double seconds = 0;
     for (const models::Kernel& kernel : program.kernels_of(op)) {
         const bool is_cast = kernel.operands != models::Operands::kBf16;
         const bool several = kernel.type == models::KernelType::kMemory && is_backward(op.phase) && !is_cast;
         const double experts = stack.issues_each_expert ? kernel.groups : 1;
-        count += kernel.launches * kernel.repeat * experts * (several ? stack.backward_launch_ratio : 1);
+        const double count = kernel.launches * kernel.repeat * experts * (several ? stack.backward_launch_ratio : 1);
+        seconds += count * (kernel.plain ? stack.plain_issue_s : stack.issue_s);
     }
-    return count;
+    return seconds;
 }
 
 }  // namespace
@@ -30,7 +31,7 @@ double host_issue_s(const schedule::Program& program, const schedule::Block& blo
     double seconds = 0;
     for (const schedule::Operation& op : program.operations_of(block)) {
         if (op.comm == schedule::CommKind::kNone) {
-            seconds += kernels_issued(program, op, stack) * stack.issue_s;
+            seconds += kernels_issue_s(program, op, stack);
             continue;
         }
         if (is_host_copy(op.comm)) {

@@ -36,11 +36,6 @@ void require_own_file(const std::string& out) {
     }
 }
 
-/// What cannot be written at the end is found at the start.
-void require_writable(const char* flag, const std::string& file) {
-    launch::with_flag_context(flag, file, [&] { const OutputFile unused(file); });
-}
-
 void require_two_files(const CalibrateRequest& request) {
     const std::string& out = request.out;
     std::error_code status, other_status;  // a path that cannot be followed is a matter of who opens it
@@ -112,10 +107,10 @@ Calibrated calibrate(const CalibrateRequest& request) {
     launch::OutputLocks locks(request.command_line);
     locks.take_file("--out " + out, out);
     require_own_file(out);
-    require_writable("--out", out);
+    launch::require_writable("--out", out);
     if (!request.report.empty()) {
         locks.take_folder("--report", request.report);
-        require_writable("--report", (fs::path(request.report) / "index.html").string());
+        launch::require_writable("--report", (fs::path(request.report) / "index.html").string());
     }
     Calibrated calibrated;
     report::CalibrationReport& report = calibrated.report;

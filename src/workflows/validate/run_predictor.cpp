@@ -2,6 +2,7 @@
 #include "workflows/validate/run_predictor.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <limits>
 #include <optional>
@@ -86,6 +87,9 @@ bool is_other_system(const evaluate::PublishedRun& run, const evaluate::RunNames
     return !run.system.empty() && hardware.system.empty() && lower_case(run.system) != lower_case(hardware.machine);
 }
 
+/// Measured steps that many times as long as predicted are taken for seconds that were milliseconds, and the like.
+constexpr double kOtherUnit = 20;
+
 /// More FLOP than the GPUs can make in the time that the case has.
 void refuse_beyond_peak(const evaluate::ValidatedRun& one, double mfu) {
     constexpr double kRounding = 1.02;
@@ -144,6 +148,10 @@ void RunPredictor::predict_run(evaluate::ValidatedRun& one) const {
     one.notes.insert(one.notes.end(), framework->notes.begin(), framework->notes.end());
     if (is_other_system(run, *hardware)) {
         one.notes.push_back("machine " + json_quote(run.system) + " is taken by its GPU alone");
+    }
+    if (const double times = one.measured.seconds / one.predicted_s; times > kOtherUnit) {
+        one.notes.push_back("the step measured is " + json_number(std::round(times)) +
+                            " times as long as predicted: its unit may not be that of its key");
     }
     if (!prediction.memory.fits) {
         one.notes.push_back("predicted not to fit: recomputation or memory differs from the run's");

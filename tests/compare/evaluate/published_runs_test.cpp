@@ -348,6 +348,10 @@ TEST(PublishedRuns, what_contradicts_the_rest_is_noted) {
     EXPECT_TRUE(has_note(notes({{"plan.dp", "13"}}), "dp 13 is passed over: 1024 GPUs make 8"));
     EXPECT_FALSE(has_note(notes({{"plan.dp", "8"}}), "dp 8 is passed over: 1024 GPUs make 8"));
     EXPECT_TRUE(has_note(notes({{"plan.vpp", "null"}}), "1 virtual stage a rank is assumed"));
+    EXPECT_TRUE(has_note(notes({{"plan.pp", "1"}, {"plan.vpp", "4"}}), "vpp 4 is passed over: there is one stage"));
+    const char* const dense = "topk is passed over: without experts the model is dense";
+    EXPECT_TRUE(has_note(notes({{"model.topk", "8"}}), dense));
+    EXPECT_FALSE(has_note(notes({}), dense));
 }
 
 }  // namespace auspex::evaluate

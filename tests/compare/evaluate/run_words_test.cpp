@@ -353,6 +353,15 @@ TEST(RunWords, activations_have_a_gate_or_none_by_their_names) {
     const models::Workload squared = workload_of(of("squared_relu")), plain = workload_of(of("gelu"));
     EXPECT_FALSE(squared.biases || squared.learned_positions || squared.tied_embeddings);
     EXPECT_TRUE(plain.biases && plain.learned_positions && plain.tied_embeddings);
+    // Biases are those of the case, or of gpt-oss.
+    const auto named = [](const char* name, const char* biases) {
+        return run_with(kDense, {{"model.name", name}, {"model.biases", biases}});
+    };
+    EXPECT_TRUE(workload_of(named("\"gpt-oss-120b\"", "null")).biases);
+    EXPECT_TRUE(has_note(named("\"gpt-oss-120b\"", "null"), "biases are assumed"));
+    EXPECT_FALSE(workload_of(named("\"gpt-oss-120b\"", "false")).biases);
+    EXPECT_TRUE(workload_of(named("\"llama\"", "true")).biases);
+    EXPECT_FALSE(workload_of(named("\"llama\"", "null")).biases);
 }
 
 }  // namespace

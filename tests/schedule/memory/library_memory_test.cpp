@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "../plan_fixture.hpp"
 #include "schedule/memory/memory.hpp"
@@ -90,6 +91,26 @@ TEST(LibraryMemory, rows_that_come_back_are_not_kept_where_the_activation_was_we
     const double rows = static_cast<double>(before.c.plan.micro_batch_size) * model.sequence_length * model.top_k;
     EXPECT_EQ(bytes_of(before.stage.peak_by_label, "activations") - bytes_of(after.stage.peak_by_label, "activations"),
               model.layers * rows * model.hidden_size * 2);
+}
+
+/// Tokens that came by node are copied into the experts' rows, and are not kept: what stays of a layer is what an
+/// all-to-all leaves, but choices and weights of the T tokens that came (12 bytes a choice) in place of each row's
+/// expert and place of arrival (12 bytes), and of offsets of all experts.
+TEST(LibraryMemory, tokens_that_come_by_node_leave_the_rows_of_experts_alone) {
+    const models::Workload model = workload("toy-moe");
+    models::Plan p = plan("toy-ep2-dp2");
+    p.pp = 1, p.recompute = {};
+    models::Stack s = stack("optimus");
+    s.weights_in_activation = true;
+    p.dispatch = models::Dispatch::kAllToAll;
+    const Memory sent = memory_of(model, p, s);
+    p.dispatch = models::Dispatch::kHierarchical;
+    const Memory by_node = memory_of(model, p, s);
+    const double t = static_cast<double>(sent.c.plan.micro_batch_size) * model.sequence_length;
+    const double came = std::ceil(gathered_tokens(model, by_node.c.plan, t));
+    const double more = 12 * came * model.top_k - 12 * t * model.top_k - 8 * (model.num_experts + 1);
+    EXPECT_EQ(bytes_of(by_node.stage.peak_by_label, "activations") - bytes_of(sent.stage.peak_by_label, "activations"),
+              model.layers * more);
 }
 
 /// Of each layer one-hot numbers in fp32 and two masks of 2 bytes, [t, R] each, R = 1.25 t K: 8 bytes an element.

@@ -20,6 +20,7 @@ Case offloading_case(std::uint64_t seed) {
     Rng rng(seed * 7919);
     one.plan.offload_layers = 1 + static_cast<int>(rng.below(4));
     one.stack.dispatches_by_masks = seed % 3 == 0;
+    one.stack.weights_in_activation = seed % 5 == 0;
     models::Plan other = one.plan;
     other.schedule = models::kScheduleKinds[rng.below(models::kScheduleKinds.size())];
     other.virtual_stages = is_v_shaped(other.schedule) ? 2 : other.virtual_stages;

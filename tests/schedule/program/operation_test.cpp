@@ -81,6 +81,30 @@ TEST(AllToAll, local_work_is_on_the_ranks_own_tokens_and_on_the_rows_it_receives
                      (4 * rows - (rows + 2 * t)) * h * a);
 }
 
+// Biases of R outputs of H elements of 2 bytes: product 4, sum 2 + 4 + 4, join 4 + 4, cast 4 + 2; backward casts 2 + 4
+// and 4 + 2, join 2 + 2, and for biases and weights each a product of 4 + 4 and a sum of 4.
+TEST(ExpertBiases, that_are_added_expert_by_expert_are_passes_in_fp32) {
+    models::Workload model = workload("toy-moe");
+    model.biases = true;
+    const double rows = 64.0 * model.top_k, h = model.hidden_size;
+    models::Stack s = stack("optimus"), by_expert = s;
+    by_expert.biases_by_expert = true;
+    for (const models::Dispatch dispatch : {models::Dispatch::kAllToAll, models::Dispatch::kHierarchical}) {
+        const models::Plan p = toy_plan(dispatch, models::ExpertKernels::kGrouped);
+        const Built inside(model, p, s), outside(model, p, by_expert);
+        const auto more = [&](Phase phase) {
+            return outside.bytes(OpKind::kExpertComputation, phase) - inside.bytes(OpKind::kExpertComputation, phase);
+        };
+        EXPECT_DOUBLE_EQ(more(Phase::kForward), 28 * rows * h);
+        EXPECT_DOUBLE_EQ(more(Phase::kBackwardInput), 40 * rows * h);
+        EXPECT_DOUBLE_EQ(more(Phase::kBackwardWeight), 0);
+    }
+    model.biases = false;
+    const models::Plan p = toy_plan(models::Dispatch::kAllToAll, models::ExpertKernels::kGrouped);
+    EXPECT_EQ(Built(model, p, by_expert).bytes(OpKind::kExpertComputation, Phase::kForward),
+              Built(model, p, s).bytes(OpKind::kExpertComputation, Phase::kForward));
+}
+
 TEST(AllToAll, local_work_does_not_grow_with_ep_however_experts_are_run) {
     // ep 2 -> 4 with the same tokens a rank: the counted and summed work of a rank is that of its own t tokens.
     const models::Workload model = workload("toy-moe");

@@ -73,6 +73,26 @@ TEST(HostIssue, of_a_job_of_one_node_checks_nothing) {
     EXPECT_EQ(issued_by(step, inputs, schedule::BlockKind::kForward).host_s, 0);
 }
 
+// Biases that are added expert by expert are operations of the framework, with a time of their own: of E experts on the
+// rank 2 E + 2 kernels of a layer forward, 6 E + 2 backward.
+TEST(HostIssue, plain_operations_have_a_time_of_their_own) {
+    models::Inputs inputs = shipped_inputs("gpt-oss-120b");
+    inputs.stack.biases_by_expert = true;
+    inputs.stack.issue_s = inputs.stack.collective_issue_s = inputs.stack.collective_check_s = 0;
+    inputs.stack.plain_issue_s = 1;
+    inputs.stack.backward_launch_ratio = 2;
+    inputs.plan.expert_kernels = models::ExpertKernels::kGrouped;
+    const predict::SimulatedStep step = prepare_step(inputs, plain_options(64));
+    const double layers = 1.0 * inputs.workload.layers / inputs.plan.pp;
+    const double experts = 1.0 * inputs.workload.num_experts / inputs.plan.ep;
+    for (const schedule::Block& block : step.program.blocks) {
+        const double each = block.kind == schedule::BlockKind::kForward    ? 2 * experts + 2
+                            : block.kind == schedule::BlockKind::kBackward ? 6 * experts + 2
+                                                                           : 0;
+        EXPECT_NEAR(host_issue_s(step.program, block, inputs.stack, step.layout), layers * each, 1e-9);
+    }
+}
+
 TEST(HostIssue, a_pass_takes_the_longer_of_host_and_device) {
     // No stage waits for another: step(issue) - step(0) = m (max(0, H_f - D_f) + max(0, H_b - D_b)). With H far above D
     // two rates of issue differ by m (H_f + H_b) times their difference.

@@ -167,6 +167,7 @@ void run_validate(const Options& options) {
     locks.take_folder("--out", options.out);
     if (!options.validate.spread.empty()) {
         locks.take_file("--write-spread " + options.validate.spread, options.validate.spread);
+        launch::require_writable("--write-spread", options.validate.spread);
     }
     const report::ValidationReport report = report_of(options, workflows::validate(request));
     if (!options.out.empty()) {

@@ -53,6 +53,9 @@ PublishedRun::Model model_of(CaseObject& v) {
     model.rope_head_size = v.count("qk_rope_dim");
     model.plain_head_size = v.count("qk_nope_dim");
     model.value_head_size = v.count("v_head_dim");
+    if (const auto biases = v.find("biases")) {
+        model.biases = biases->as_bool();
+    }
     if (const auto tied = v.find("tied_embeddings")) {
         model.tied_embeddings = tied->as_bool();
     }

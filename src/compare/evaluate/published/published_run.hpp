@@ -31,7 +31,7 @@ struct PublishedRun {
         bool are_experts_assumed = false;  ///< as wide as `ffn`: the case has no moe_ffn
         int prediction_layers = 0;         ///< that predict further tokens
         bool is_ffn_assumed = false;       ///< of dense models without a gate that do not say: 4 hidden
-        std::optional<bool> tied_embeddings;
+        std::optional<bool> biases, tied_embeddings;
         double parameters = 0;  ///< all of them
     } model;
 

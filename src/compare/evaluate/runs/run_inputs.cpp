@@ -86,6 +86,9 @@ void write_experts(JsonWriter& json, const PublishedRun& run, const RunNames::Fr
         notes.emplace_back("an inner width of 4 hidden is assumed");
     }
     if (m.experts == 0) {
+        if (m.top_k > 0) {
+            notes.emplace_back("topk is passed over: without experts the model is dense");
+        }
         return;
     }
     if (m.expert_ffn < 1 || m.top_k < 1) {
@@ -115,6 +118,16 @@ void note_activation(const PublishedRun::Model& m, bool swiglu, std::vector<std:
     }
 }
 
+/// As the case says, or as gpt-oss has them (config.json: attention_bias, and biases of its experts); else those of
+/// GPT.
+bool has_biases(const PublishedRun::Model& m, bool is_gpt, std::vector<std::string>& notes) {
+    const bool is_known = !m.biases && m.name.starts_with("gpt-oss");
+    if (is_known) {
+        notes.emplace_back("biases are assumed");
+    }
+    return m.biases.value_or(is_gpt || is_known);
+}
+
 std::string workload_of(const PublishedRun& run, const RunNames::Framework& framework,
                         std::vector<std::string>& notes) {
     const PublishedRun::Model& m = run.model;
@@ -134,7 +147,7 @@ std::string workload_of(const PublishedRun& run, const RunNames::Framework& fram
         json.member("layers", m.layers).member("hidden_size", m.hidden).member("heads", m.heads);
         write_attention(json, m);
         json.member("norm", swiglu ? "rms" : "layer").member("feed_forward", swiglu ? "swiglu" : "gelu");
-        json.member("biases", is_gpt).member("learned_positions", is_gpt && m.position.empty());
+        json.member("biases", has_biases(m, is_gpt, notes)).member("learned_positions", is_gpt && m.position.empty());
         write_experts(json, run, framework, notes);
         write_window(json, run);
         if (m.prediction_layers > 0) {

@@ -112,7 +112,12 @@ RunSchedule named_order(const PublishedRun& run, ScheduleKind kind, int micro_ba
 
 RunSchedule schedule_of(const PublishedRun& run, const RunNames::Framework& framework, int micro_batches) {
     if (run.plan.pp == 1) {
-        return {"1f1b", 1, "", {}};
+        RunSchedule schedule{"1f1b", 1, "", {}};
+        if (run.plan.virtual_stages > 1) {
+            schedule.notes.push_back("vpp " + std::to_string(run.plan.virtual_stages) +
+                                     " is passed over: there is one stage");
+        }
+        return schedule;
     }
     const std::string letters = letters_of(run);
     const auto* const order = std::ranges::find_if(kOrders, [&](const auto& one) { return has(letters, one.first); });

@@ -85,9 +85,10 @@ struct PassTime {
 void add_issue(RunDiff& diff, const std::vector<MatchedRank>& ranks, const models::Inputs& inputs,
                const predict::SimulatedStep& step) {
     constexpr double kLeastShare = 0.2;
-    models::Stack counting = inputs.stack;
-    counting.issue_s = 1;
-    counting.collective_issue_s = counting.collective_check_s = 0;
+    models::Stack of_kernels = inputs.stack;
+    of_kernels.collective_issue_s = of_kernels.collective_check_s = 0;
+    models::Stack counting = of_kernels;
+    counting.issue_s = counting.plain_issue_s = 1;
     std::vector<WeightedValue> issue;
     double measured = 0, predicted = 0;
     for (const MatchedRank& rank : ranks) {
@@ -113,7 +114,7 @@ void add_issue(RunDiff& diff, const std::vector<MatchedRank>& ranks, const model
             }
             issue.push_back({length / kernels, length});
             measured += length;
-            predicted += kernels * inputs.stack.issue_s;
+            predicted += engine::host_issue_s(step.program, block, of_kernels, step.layout);
         }
     }
     if (issue.empty()) {

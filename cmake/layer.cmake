@@ -1,5 +1,7 @@
 # The flags of every target of the project. Fused multiply-add would make results depend on the compiler's mood. The two
-# warnings switched off are false alarms of gcc 12 inside std::string and Boost.Graph once they are inlined.
+# warnings switched off are false alarms of gcc 12 inside std::string and Boost.Graph once they are inlined; three more of
+# joined files (CMAKE_UNITY_BUILD) are of names of a neighbour, of types that only the file has which its header names,
+# and again of std::string.
 add_library(auspex_flags INTERFACE)
 target_compile_options(auspex_flags INTERFACE
     -ffp-contract=off
@@ -7,6 +9,7 @@ target_compile_options(auspex_flags INTERFACE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Wnon-virtual-dtor
     -Woverloaded-virtual -Wimplicit-fallthrough
     $<$<CXX_COMPILER_ID:GNU>:-Wduplicated-cond -Wlogical-op -Wuseless-cast -Wno-restrict -Wno-maybe-uninitialized>
+    $<$<AND:$<BOOL:${CMAKE_UNITY_BUILD}>,$<CXX_COMPILER_ID:GNU>>:-Wno-shadow;-Wno-subobject-linkage;-Wno-array-bounds;-Wno-stringop-overflow>
     $<$<BOOL:${AUSPEX_WERROR}>:-Werror>)
 target_include_directories(auspex_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
 

@@ -57,8 +57,9 @@ struct Stack {
     KernelCounts kernels;
     bool keeps_rotated = false;  ///< rotation is out of place: queries and keys stay beside the projections
     Allocator allocator = Allocator::kNone;
-    int cross_entropy_copies = 0;   ///< fp32 copies of the logits beside the first, while cross entropy is computed
-    bool biases_by_expert = false;  ///< biases of experts' outputs are added expert by expert, in fp32
+    int cross_entropy_copies = 0;     ///< fp32 copies of the logits beside the first, while cross entropy is computed
+    bool products_by_expert = false;  ///< products of grouped experts are run one expert after another
+    bool biases_by_expert = false;    ///< biases of experts' outputs are added expert by expert, in fp32
     bool weights_in_activation = false;  ///< experts' activations are weighted, so that returned rows are not kept
     bool keeps_activation = false;       ///< SwiGLU in several kernels: the activated gate stays beside the product
     bool keeps_unread_products = false;  ///< plan.recompute "alternate_products": those that are not repeated are kept,

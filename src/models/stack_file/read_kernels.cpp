@@ -86,8 +86,8 @@ void read_kernels(const JsonValue& base, const std::optional<JsonValue>& release
     const Overlaid section{base, release};
     section.allow_only({"launch", "issue", "plain_issue", "host_sync", "backward_launch_ratio", "gemm_efficiency",
                         "attention_kernels", "attention_efficiency", "step_host", "counts", "keeps",
-                        "cross_entropy_copies", "weights_in_activation", "biases_by_expert", "issues_each_expert",
-                        "dispatches_by_masks", "allocator", "accumulation_exposed"});
+                        "cross_entropy_copies", "weights_in_activation", "products_by_expert", "biases_by_expert",
+                        "issues_each_expert", "dispatches_by_masks", "allocator", "accumulation_exposed"});
     const auto has = [&](std::string_view key) { return section.of(key).find(key).has_value(); };
     const auto time = [&](std::string_view key) { return read_time(section.of(key), key, stack); };
     stack.launch_s = time("launch");
@@ -122,6 +122,7 @@ void read_kernels(const JsonValue& base, const std::optional<JsonValue>& release
                   {&stack.keeps_rotated, &stack.keeps_activation, &stack.keeps_unread_products});
     }
     stack.weights_in_activation = read_flag(section.of("weights_in_activation"), "weights_in_activation");
+    stack.products_by_expert = read_flag(section.of("products_by_expert"), "products_by_expert");
     stack.biases_by_expert = read_flag(section.of("biases_by_expert"), "biases_by_expert");
     stack.dispatches_by_masks = read_flag(section.of("dispatches_by_masks"), "dispatches_by_masks");
     if (const auto allocator = section.of("allocator").find("allocator")) {

@@ -33,7 +33,7 @@ struct OrderRequest {
     std::string word;
     int ranks = 1, micro_batches = 1;
     int virtual_stages = 1;        ///< of interleaved-1f1b; others have their own
-    models::AutoOrder auto_order;  ///< of zb-auto; in_flight 0: 2 p
+    models::AutoOrder auto_order{};  ///< of zb-auto; in_flight 0: 2 p
 };
 /// Throws InputError for a word that is none, and for numbers that the order does not have.
 [[nodiscard]] PipelineOrder make_order(const OrderRequest& request);

@@ -59,26 +59,29 @@ models::Kernel routed(models::Kernel kernel) {
 }
 models::Kernel routed_memory(double bytes, double launches) { return routed(models::memory_kernel(bytes, launches)); }
 
-/// The expert products as the plan runs them: one grouped kernel, or one launch an expert. `m, n, k` are of one expert.
+/// A product an expert, one after another.
+bool multiplies_by_expert(const Shapes& s) {
+    return s.plan.expert_kernels == models::ExpertKernels::kLoop || s.stack.products_by_expert;
+}
+
+/// The expert products as plan and stack run them: one grouped kernel, or one launch an expert. `m, n, k` are of one
+/// expert.
 models::Kernel expert_product(const Shapes& s, double m, double n, double k) {
     const double experts = s.experts_on_rank;
-    models::Kernel kernel =
-        routed(plan_gemm(s, m, n, k, s.plan.expert_kernels == models::ExpertKernels::kLoop ? 1 : experts));
+    models::Kernel kernel = routed(plan_gemm(s, m, n, k, multiplies_by_expert(s) ? 1 : experts));
     kernel.flop *= s.token_share;
-    if (s.plan.expert_kernels == models::ExpertKernels::kLoop) {
-        kernel.repeat = experts;
-    }
+    kernel.repeat = multiplies_by_expert(s) ? experts : 1;
     return kernel;
 }
 
 void append_weight_gradient(const Shapes& s, std::vector<models::Kernel>& kernels, double m, double n, double k) {
-    const bool loop = s.plan.expert_kernels == models::ExpertKernels::kLoop;
-    for (models::Kernel kernel : linear_weight_gradient(s, m, n, k, loop ? 1 : s.experts_on_rank)) {
+    const bool one_by_one = multiplies_by_expert(s);
+    for (models::Kernel kernel : linear_weight_gradient(s, m, n, k, one_by_one ? 1 : s.experts_on_rank)) {
         if (kernel.type == models::KernelType::kGemm) {
             kernel.routed = kernel.routed_depth = true;  // the rows are the depth of this product
             kernel.flop *= s.token_share;
         }
-        kernel.repeat = loop ? s.experts_on_rank : 1;
+        kernel.repeat = one_by_one ? s.experts_on_rank : 1;
         kernels.push_back(kernel);
     }
 }

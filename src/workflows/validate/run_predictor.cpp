@@ -196,7 +196,12 @@ models::Inputs RunPredictor::fastest_inputs(evaluate::ValidatedRun& one, const e
     const bool is_open = sizes.size() > 1 || sizes.front().size() > 1;
     Attempt best;
     std::optional<InputError> refused;
+    bool has_room = false;  // for all that is kept, on the device
     for (const std::vector<evaluate::PublishedRun>& choices : sizes) {
+        if (choices.front().plan.offloaded_layers > 0 && has_room) {
+            continue;
+        }
+        has_room = false;
         for (const evaluate::PublishedRun& choice : choices) {
             Attempt attempt{one};
             attempt.run.run = choice;
@@ -211,6 +216,8 @@ models::Inputs RunPredictor::fastest_inputs(evaluate::ValidatedRun& one, const e
                 continue;
             }
             const bool fits = attempt.fits;
+            const auto& recompute = choice.plan.recompute_choice;
+            has_room = has_room || (fits && recompute && recompute->empty());
             if (is_better(attempt, best)) {
                 best = std::move(attempt);
             }

@@ -152,8 +152,54 @@ TEST(PublishedRuns, recomputation_that_is_not_stated_is_tried_the_cheapest_first
     EXPECT_EQ(choices_of(recipe, f), (Choices{"1: activation", "1: expert+norm"}));
     const std::string plan = run_inputs(open_choices(recipe, f)[0][1], f).plan;
     EXPECT_TRUE(models::load_plan(JsonDocument::parse(plan, "plan")).recompute.expert);
+    EXPECT_EQ(notes_of_choice(recipe, open_choices(recipe, f)[0][1]),
+              std::vector<std::string>{"recompute feed-forward, norm is assumed"});
     f.recompute_unstated = "full";
     EXPECT_EQ(choices_of(recipe, f), (Choices{"1"}));
+}
+
+TEST(PublishedRuns, activations_may_be_in_host_memory_where_there_are_no_stages) {
+    RunNames::Framework f = framework();
+    const PublishedRun dense = run_with(kGpt, {{"plan.pp", "1"}, {"plan.recompute", R"("see recipe")"}});
+    EXPECT_EQ(open_choices(dense, f).size(), 1U);
+    f.offloads = true;
+    const std::vector<std::vector<PublishedRun>> choices = open_choices(dense, f);
+    ASSERT_EQ(choices.size(), 2U);
+    ASSERT_EQ(choices[1].size(), 7U);
+    for (int part = 1; part < 8; ++part) {
+        const PublishedRun& one = choices[1][static_cast<std::size_t>(part - 1)];
+        const int layers = dense.model.layers * part / 8;
+        EXPECT_EQ(plan_of(one).offload_layers, layers);
+        EXPECT_FALSE(plan_of(one).recompute.core_attention || plan_of(one).recompute.layer);
+        EXPECT_EQ(notes_of_choice(dense, one),
+                  std::vector<std::string>{"recompute none is assumed, activations of " + std::to_string(layers) +
+                                           " layers in host memory"});
+    }
+    EXPECT_EQ(open_choices(run_with(kGpt, {{"plan.recompute", R"("see recipe")"}}), f).size(), 1U) << "stages";
+    EXPECT_EQ(open_choices(run_with(kGpt, {{"plan.pp", "1"}, {"plan.recompute", R"("full")"}}), f).size(), 1U);
+    EXPECT_EQ(open_choices(run_with(kMixture, {{"plan.recompute", R"("see recipe")"}}), f).size(), 1U);
+}
+
+// Whole states, then sharded ones, then these with recomputation.
+TEST(PublishedRuns, states_are_sharded_where_no_one_says_and_whole_ones_do_not_fit) {
+    const RunNames::Framework f = framework();
+    ASSERT_EQ(f.optimizer_unstated, "replicated");
+    const PublishedRun unstated = run_with(kGpt, {{"plan.zero", "null"}, {"plan.recompute", R"("see recipe")"}});
+    EXPECT_EQ(choices_of(unstated, f), (Choices{"1: ", "1: ", "1: core_attention", "1: layer"}));
+    const std::vector<PublishedRun> choices = open_choices(unstated, f)[0];
+    const auto has_note = [](const RunInputTexts& inputs, const std::string& note) {
+        return std::ranges::find(inputs.notes, note) != inputs.notes.end();
+    };
+    EXPECT_TRUE(has_note(run_inputs(choices[0], f), "optimizer replicated is assumed"));
+    EXPECT_EQ(plan_of(choices[0]).optimizer, models::OptimizerSharding::kReplicated);
+    for (std::size_t i = 1; i < choices.size(); ++i) {
+        EXPECT_TRUE(has_note(run_inputs(choices[i], f), "optimizer sharded is assumed: whole states do not fit"));
+        EXPECT_EQ(plan_of(choices[i]).optimizer, models::OptimizerSharding::kSharded);
+    }
+    for (const char* const stated : {"0", "none", "ddp", "1", "3"}) {
+        const PublishedRun one = run_with(kGpt, {{"plan.zero", json_quote(stated)}});
+        EXPECT_EQ(open_choices(one, f)[0].size(), 1U) << stated;
+    }
 }
 
 TEST(PublishedRuns, what_a_case_says_is_corrected_by_its_id_or_source) {

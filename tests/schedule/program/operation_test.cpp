@@ -105,6 +105,31 @@ TEST(ExpertBiases, that_are_added_expert_by_expert_are_passes_in_fp32) {
               Built(model, p, s).bytes(OpKind::kExpertComputation, Phase::kForward));
 }
 
+// E products of an expert's rows in place of one of all rows: FLOP and bytes are the same, and so is all else.
+TEST(ExpertProducts, that_are_run_one_after_another_are_a_product_an_expert) {
+    const models::Workload model = workload("toy-moe");
+    models::Stack together = stack("optimus"), apart = together;
+    apart.products_by_expert = true;
+    const models::Plan p = toy_plan(models::Dispatch::kAllToAll, models::ExpertKernels::kFused);
+    const Built joined(model, p, together), single(model, p, apart);
+    const double experts = model.num_experts / 2.0;
+    for (const Phase phase : {Phase::kForward, Phase::kBackwardInput, Phase::kBackwardWeight}) {
+        EXPECT_DOUBLE_EQ(single.bytes(OpKind::kExpertComputation, phase),
+                         joined.bytes(OpKind::kExpertComputation, phase));
+        const auto kernels = single.program.kernels_of(*single.operations(OpKind::kExpertComputation, phase).front());
+        const auto others = joined.program.kernels_of(*joined.operations(OpKind::kExpertComputation, phase).front());
+        ASSERT_EQ(kernels.size(), others.size());
+        for (std::size_t i = 0; i < kernels.size(); ++i) {
+            const bool is_product = others[i].type == models::KernelType::kGemm;
+            EXPECT_EQ(others[i].groups, is_product ? experts : 1);
+            EXPECT_EQ(kernels[i].groups, 1);
+            const bool is_of_weights = phase == Phase::kBackwardWeight;  // added to those of an expert behind each
+            EXPECT_EQ(kernels[i].repeat, is_product || is_of_weights ? experts : 1);
+            EXPECT_DOUBLE_EQ(kernels[i].repeat * kernels[i].work_flop, others[i].work_flop);
+        }
+    }
+}
+
 TEST(AllToAll, local_work_does_not_grow_with_ep_however_experts_are_run) {
     // ep 2 -> 4 with the same tokens a rank: the counted and summed work of a rank is that of its own t tokens.
     const models::Workload model = workload("toy-moe");

@@ -108,6 +108,7 @@ void read_plan(const JsonValue& v, RunNames::Framework& framework) {
                   "pads_to_capacity",
                   "capacity_unstated",
                   "optimizer_unstated",
+                  "offloads",
                   "micro_batch_per_stage",
                   "selective",
                   "recompute_choices",
@@ -136,6 +137,7 @@ void read_plan(const JsonValue& v, RunNames::Framework& framework) {
         const std::optional<JsonValue> found = v.find(key);
         flag = found ? found->as_bool() : flag;
     };
+    replace_flag("offloads", framework.offloads);
     replace_flag("micro_batch_per_stage", framework.micro_batch_per_stage);
     replace_flag("experts_need_sequence_parallel", framework.experts_need_sequence_parallel);
     replace_flag("sequence_parallel_unstated", framework.sequence_parallel_unstated);

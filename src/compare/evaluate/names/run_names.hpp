@@ -45,7 +45,8 @@ struct RunNames {
         std::vector<std::string> overlap_sharded;       ///< the same where weights are sharded (FSDP, ZeRO-3)
         std::string optimizer_unstated = "replicated";  ///< the plan's, where the case does not say what is sharded
         std::string sharded_with_experts = "ep-aware";  ///< the optimizer of ZeRO stage 1 where ep is above 1
-        std::string sharded_with_stages;     ///< the optimizer in fsdp's place where pp is above 1; empty: fsdp
+        std::string sharded_with_stages;  ///< the optimizer in fsdp's place where pp is above 1; empty: fsdp
+        bool offloads = false;  ///< it can keep activations of dense layers in host memory where there are no stages
         bool micro_batch_per_stage = false;  ///< unstated: as many micro-batches as stages, not the fastest size
         bool pads_to_capacity = false;       ///< of runs with a capacity: every expert has as many rows as it may get
         bool sequence_parallel_unstated = false;      ///< with tp, where the case does not say

@@ -44,6 +44,8 @@ struct PublishedRun {
         std::string zero, overlap, recompute, schedule;
         /// In the plan's words, of a run that does not say: one of the framework's choices. No key of a case.
         std::optional<std::vector<std::string>> recompute_choice;
+        int offloaded_layers = 0;    ///< of a run that does not say how it fits: in host memory. No key of a case
+        bool shards_states = false;  ///< of a run that does not say what is sharded: its states are. No key of a case
         bool is_compiled = false;
         std::optional<int> fsdp;  ///< 0: no; 1: yes; more: over so many ranks; nothing: the case does not say
     } plan;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "compare/evaluate/published/sharding_words.hpp"
 #include "compare/evaluate/runs/run_recompute.hpp"
 
 namespace auspex::evaluate {
@@ -59,16 +60,51 @@ std::vector<std::optional<std::vector<std::string>>> recompute_choices(const Pub
     return choices;
 }
 
+/// The run does not say what is sharded, and its framework shards nothing unless it is told to.
+bool may_shard_states(const PublishedRun& run, const RunNames::Framework& framework) {
+    return sharded_of(run) == Sharded::kUnstated && framework.optimizer_unstated == "replicated";
+}
+
+/// Of a run that does not say what is recomputed: more and more of its layers in host memory, and nothing recomputed.
+std::vector<PublishedRun> offloading_choices(const PublishedRun& run, const RunNames::Framework& framework) {
+    constexpr int kParts = 8;
+    std::vector<PublishedRun> choices;
+    const bool is_open = is_recompute_unstated(run) && framework.recompute_unstated == "none";
+    if (!framework.offloads || !is_open || run.plan.pp > 1 || run.model.experts > 0) {
+        return choices;
+    }
+    for (int part = 1; part < kParts; ++part) {
+        choices.push_back(run);
+        choices.back().plan.recompute_choice.emplace();
+        choices.back().plan.offloaded_layers = run.model.layers * part / kParts;
+    }
+    std::erase_if(choices, [](const PublishedRun& one) { return one.plan.offloaded_layers < 1; });
+    return choices;
+}
+
 }  // namespace
 
 std::vector<std::vector<PublishedRun>> open_choices(const PublishedRun& run, const RunNames::Framework& framework) {
     std::vector<std::vector<PublishedRun>> sizes;
     for (const int size : micro_batch_sizes(run, framework)) {
         std::vector<PublishedRun>& choices = sizes.emplace_back();
-        for (const auto& recompute : recompute_choices(run, framework)) {
+        const auto recompute = recompute_choices(run, framework);
+        const auto add = [&](bool shards_states, const std::optional<std::vector<std::string>>& again) {
             choices.push_back(run);
             choices.back().plan.micro_batch = size;
-            choices.back().plan.recompute_choice = recompute;
+            choices.back().plan.shards_states = shards_states;
+            choices.back().plan.recompute_choice = again;
+        };
+        const bool may_shard = may_shard_states(run, framework);
+        if (may_shard) {  // sharded states cost next to nothing, so that nothing is recomputed before they are
+            add(false, recompute.front());
+        }
+        for (const auto& again : recompute) {
+            add(may_shard, again);
+        }
+        const PublishedRun last = choices.back();
+        if (std::vector<PublishedRun> offloading = offloading_choices(last, framework); !offloading.empty()) {
+            sizes.push_back(std::move(offloading));
         }
     }
     return sizes;
@@ -92,9 +128,13 @@ std::vector<std::string> notes_of_choice(const PublishedRun& run, const Publishe
     if (choice.plan.recompute_choice) {
         std::string words;
         for (const std::string& word : *choice.plan.recompute_choice) {
-            words += (words.empty() ? "" : ", ") + word;
+            const bool is_dense = word == "expert" && run.model.experts == 0;
+            words += (words.empty() ? "" : ", ") + (is_dense ? "feed-forward" : word);
         }
-        notes.push_back("recompute " + (words.empty() ? "none" : words) + " is assumed");
+        const int offloaded = choice.plan.offloaded_layers;
+        notes.push_back(
+            "recompute " + (words.empty() ? "none" : words) + " is assumed" +
+            (offloaded > 0 ? ", activations of " + std::to_string(offloaded) + " layers in host memory" : ""));
     }
     return notes;
 }

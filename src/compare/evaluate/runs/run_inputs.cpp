@@ -298,6 +298,9 @@ std::string plan_of(const PublishedRun& run, const RunNames::Framework& framewor
         const RunRecompute recompute = recompute_of(run, framework);
         append(notes, recompute.notes);
         write_recompute(json, recompute);
+        if (plan.offloaded_layers > 0) {
+            json.member("offload_layers", plan.offloaded_layers);
+        }
         const StatedPrecision precision = precision_of(run, framework);
         append(notes, precision.notes);
         json.member("precision", precision.weights);

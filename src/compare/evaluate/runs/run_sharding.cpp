@@ -145,14 +145,15 @@ RunSharding sharding_of(const PublishedRun& run, const RunNames::Framework& fram
                "two that say the same, or one of them: weights are sharded, or they are not");
     }
     RunSharding sharding;
-    const Sharded what = sharded_of(run);
+    const Sharded stated = sharded_of(run), what = run.plan.shards_states ? Sharded::kStates : stated;
     sharding.optimizer = optimizer_of(what, run, framework);
     if (what == Sharded::kWeights && sharding.optimizer != "fsdp") {
         sharding.notes.push_back("sharded weights with pp " + std::to_string(run.plan.pp) + " are taken as " +
                                  sharding.optimizer + ", as the framework is used: they stay gathered");
     }
-    if (what == Sharded::kUnstated) {
-        sharding.notes.push_back("optimizer " + framework.optimizer_unstated + " is assumed");
+    if (stated == Sharded::kUnstated) {
+        sharding.notes.push_back("optimizer " + sharding.optimizer + " is assumed" +
+                                 (run.plan.shards_states ? ": whole states do not fit" : ""));
     }
     if (sharding.optimizer == "fsdp" || sharding.optimizer == "zero-2" || sharding.optimizer == "ep-aware") {
         set_replicas(run, ranks, sharding);

@@ -265,7 +265,7 @@ TEST(ResolvePlan, every_real_workload_has_a_plan_and_every_cards_of_12_and_8) {
         const int tiles = plan.pp * plan.dp * plan.ep * plan.etp;
         EXPECT_EQ(tiles % 8, 0) << name;
         // The published 2,048 devices of DeepSeek-V3, 256 of X-MoE, 128 of Mixtral-8x22B, 64 of Qwen2-57B, 16 of
-        // Qwen3-30B, 8 of Llama-2-7B and Llama-3-8B, 8,192 of Llama-3-405B, 256 of Qwen3-235B and 64 of gpt-oss are
+        // Qwen3-30B, 8 of Llama-2-7B and Llama-3-8B, 16,384 of Llama-3-405B, 256 of Qwen3-235B and 64 of gpt-oss are
         // whole nodes of 8 only.
         const bool is_of_nodes_of_8 = name == "deepseek-v3" || name == "mixtral-8x22b" || name == "qwen2-57b-a14b" ||
                                       name == "qwen3-30b-a3b" || name == "llama2-7b" || name == "x-moe-small" ||

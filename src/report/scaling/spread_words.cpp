@@ -13,7 +13,8 @@ const char* spread_scope(const models::PublishedSpread& spread) {
 std::string spread_runs(const models::PublishedSpread& spread) {
     const std::string runs = counted(spread.runs, "published run");
     if (spread.stack.empty() && spread.machine.empty()) {
-        return "all " + runs + " (too few sources, or none, have this stack or this machine: the widest spread of any)";
+        return "the group of all " + runs +
+               " that has the widest (too few sources, or none, have this stack or this machine)";
     }
     if (spread.stack.empty()) {
         return runs + " on " + spread.machine + " (too few sources have this stack)";

@@ -113,6 +113,8 @@ void check_choices(Findings& found, const models::Workload& w, const models::Pla
               OpKind::kOptimizerUpdate, "shards in fp32 alone, and gradients that the update releases, are not bound");
     found.add(stack.weights_in_activation && w.num_experts > 0, OpKind::kExpertComputation,
               "routing weights in the activation of experts are not bound");
+    found.add(stack.products_by_expert && w.num_experts > 0 && p.expert_kernels != models::ExpertKernels::kLoop,
+              OpKind::kExpertComputation, "products of experts that are run one after another are not bound");
     found.add(stack.biases_by_expert && w.num_experts > 0 && w.biases, OpKind::kExpertComputation,
               "biases added expert by expert in fp32 are not bound");
     found.add(stack.dispatches_by_masks && w.num_experts > 0 && p.dispatch == models::Dispatch::kAllToAll,

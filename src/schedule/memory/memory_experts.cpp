@@ -140,6 +140,7 @@ void BlockWalk::compute_gradient() {
     const std::uint64_t row = rows() * s_.h * s_.a, inner = rows() * s_.expert_inner * s_.a;
     work(d_gate_up_, s_.gates * inner);
     tally_.make_for_now(kWorkspace, inner);
+    tally_.make_for_now(kWorkspace, s_.biases_by_expert ? rows() * s_.h * (kReal + s_.a) : 0);
     if (!s_.all_to_all) {
         if (s_.loop) {
             rows_gradient();

@@ -113,7 +113,8 @@ MemorySizes memory_sizes(const models::Workload& w, const models::Plan& plan, co
     s.keeps_rotated = stack.keeps_rotated;
     s.keeps_activation = stack.keeps_activation && s.gates == 2;
     s.keeps_unread = stack.keeps_unread_products;
-    s.biases_by_expert = stack.biases_by_expert && w.biases;
+    const bool is_loop = plan.expert_kernels == models::ExpertKernels::kLoop;
+    s.biases_by_expert = stack.biases_by_expert && w.biases && !is_loop;
     s.keeps_returned = !stack.weights_in_activation;
     s.keeps_bf16_logits = stack.kernels.cross_entropy > 1;
     for (int layer = 0; layer <= plan.recompute_layers; ++layer) {

@@ -58,7 +58,7 @@ struct MemorySizes {
     bool keeps_rotated = false;      ///< rotated queries and keys beside the projected ones
     bool keeps_activation = false;   ///< the activated gate beside the product
     bool keeps_unread = false;       ///< products that are not repeated, also where nothing reads them
-    bool biases_by_expert = false;   ///< outputs of experts are made again twice in fp32, with their biases
+    bool biases_by_expert = false;   ///< outputs of experts are there twice more in fp32; backward once, and in `a`
     bool keeps_returned = true;    ///< rows of experts as they have come back, which gradients of routing weights read
     bool loss_of_pytorch = false;  ///< logits in `a`, and so their gradient, which is another tensor. With logit_copies
                                    ///< they go when log-softmax is there, beside which the backward pass has the copies

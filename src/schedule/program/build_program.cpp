@@ -283,7 +283,9 @@ class StageBuilder {
     }
 
     [[nodiscard]] bool waits_for_issue() const {
-        return s_.stack.issue_s > 0 || s_.stack.collective_issue_s > 0 || s_.stack.collective_check_s > 0;
+        const models::Stack& stack = s_.stack;
+        return stack.issue_s > 0 || stack.plain_issue_s > 0 || stack.collective_issue_s > 0 ||
+               stack.collective_check_s > 0;
     }
 
     void finish_pass() {

@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/input_text.hpp"
 #include "base/json.hpp"
+#include "base/number_text.hpp"
 #include "compare/evaluate/names/node_names.hpp"
 #include "compare/evaluate/runs/measured_step.hpp"
 #include "compare/evaluate/runs/run_choices.hpp"
@@ -88,15 +89,21 @@ bool is_other_system(const evaluate::PublishedRun& run, const evaluate::RunNames
 }
 
 /// Measured steps that many times as long as predicted are taken for seconds that were milliseconds, and the like.
-constexpr double kOtherUnit = 20;
+constexpr double kOtherUnit = 50;
+
+/// Peak rates of 8 and 4 bits over that of bf16: at most 2, and 6 (GB300: 15 of 2.5 PF/s).
+double peak_over_bf16(models::Fp8 recipe) {
+    constexpr double kOf8Bits = 2, kOf4Bits = 6;
+    return recipe == models::Fp8::kNone ? 1 : recipe == models::Fp8::kNvfp4 ? kOf4Bits : kOf8Bits;
+}
 
 /// More FLOP than the GPUs can make in the time that the case has.
-void refuse_beyond_peak(const evaluate::ValidatedRun& one, double mfu) {
+void refuse_beyond_peak(const evaluate::ValidatedRun& one, double mfu, models::Fp8 recipe) {
     constexpr double kRounding = 1.02;
-    const double share = mfu * one.predicted_s / one.measured.seconds;
+    const double share = mfu * one.predicted_s / one.measured.seconds / peak_over_bf16(recipe);
     if (share > kRounding) {
-        throw InputError(one.run.id, "found a measured step of " + json_number(one.measured.seconds) + " s (by " +
-                                         one.measured.from + "), for which the GPUs would need " + json_number(share) +
+        throw InputError(one.run.id, "found a measured step of " + significant(one.measured.seconds) + " s (by " +
+                                         one.measured.from + "), for which the GPUs would need " + significant(share) +
                                          " times their peak rate");
     }
 }
@@ -136,7 +143,11 @@ void RunPredictor::predict_run(evaluate::ValidatedRun& one) const {
     one.predicted_s = prediction.step_time_s;
     one.constants_s = prediction.step_time_interval_s;
     one.losses = prediction.losses;
-    refuse_beyond_peak(one, prediction.mfu);
+    refuse_beyond_peak(one, prediction.mfu, inputs.plan.fp8);
+    std::ranges::move(evaluate::contradicting_steps(run), std::back_inserter(one.notes));
+    if (run.measured.peak_memory_bytes > inputs.machine.tile.hbm_bytes) {
+        one.notes.emplace_back("peak_mem_gib is more than the GPU has: its unit may not be GiB");
+    }
     if (one.measured.from == evaluate::kByFlop) {
         one.notes.push_back(words_of_flop(run, *framework));
     }
@@ -198,7 +209,7 @@ models::Inputs RunPredictor::fastest_inputs(evaluate::ValidatedRun& one, const e
     std::optional<InputError> refused;
     bool has_room = false;  // for all that is kept, on the device
     for (const std::vector<evaluate::PublishedRun>& choices : sizes) {
-        if (choices.front().plan.offloaded_layers > 0 && has_room) {
+        if (choices.front().plan.offloaded_layers > 0 && (has_room || !hardware.host_is_near)) {
             continue;
         }
         has_room = false;

@@ -91,6 +91,11 @@ TEST(HardwareNames, parts_that_are_nearly_another_are_that_with_changes_and_a_no
 TEST(HardwareNames, a_system_has_its_own_gpus) {
     EXPECT_FALSE(hardware_of(shipped(), run_on("A100 80GB", "Frontier")));
     EXPECT_EQ(hardware_of(shipped(), run_on("A100 80GB", "El Capitan"))->machine, "dgx-a100");
+    // In any case, with words around it.
+    EXPECT_EQ(hardware_of(shipped(), run_on("MI250X GCD", "lumi"))->machine, "lumi");
+    EXPECT_EQ(hardware_of(shipped(), run_on("MI250X GCD", "LUMI-G"))->machine, "lumi");
+    EXPECT_EQ(hardware_of(shipped(), run_on("A100-SXM4-40GB", "ALCF Polaris"))->machine, "polaris");
+    EXPECT_EQ(hardware_of(shipped(), run_on("Intel Data Center GPU Max 1550", "SUNSPOT"))->machine, "sunspot");
     try {
         refuse_hardware(shipped(), run_on("A100 80GB", "Frontier"));
     } catch (const InputError& error) {

@@ -191,6 +191,21 @@ TEST(MeasuredStep, what_is_missing_is_named) {
     EXPECT_THROW(static_cast<void>(run_with(kGpt, {{"measured", R"({"mfu": 40})"}})), InputError);
 }
 
+/// 1,536 sequences in 100 s, or at 30 a second 51.2 s; 1,536 x 2,048 tokens at 30 a second on each of 1,024 GPUs 102.4.
+TEST(MeasuredStep, numbers_that_say_another_step_are_told) {
+    const auto notes = [](const char* measured) {
+        return contradicting_steps(run_with(kGpt, {{"measured", measured}}));
+    };
+    const PublishedRun run = run_with(kGpt, {});
+    ASSERT_EQ(run.plan.global_batch * run.model.sequence, 1536 * 2048);
+    ASSERT_EQ(run.gpus, 1024);
+    EXPECT_EQ(notes(R"({"step_time_s": 100, "samples_per_s": 30, "tokens_per_s_per_gpu": 30})"),
+              std::vector<std::string>{"passed over: by the case's samples/s the step would be 51.2 s"});
+    EXPECT_TRUE(notes(R"({"step_time_s": 100, "tokens_per_s_per_gpu": 30})").empty());
+    EXPECT_TRUE(notes(R"({"tokens_per_s_per_gpu": 30, "tflops_per_gpu": 1})").empty());
+    EXPECT_TRUE(notes("{}").empty());
+}
+
 /// GPT's four, where nothing says that there is a gate.
 TEST(MeasuredStep, an_inner_width_that_is_not_said_is_four_times_the_hidden_size) {
     EXPECT_EQ(run_with(kGpt, {{"model.ffn", "null"}}).model.ffn, 4 * 12288);

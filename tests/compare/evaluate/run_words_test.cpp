@@ -116,6 +116,9 @@ TEST(RunWords, recomputation_of_parts_in_words_of_megatron) {
     EXPECT_EQ(recomputed(kDense, "selective: mlp"), Words{"expert"});
     EXPECT_EQ(recomputed(kLatentMixture, "mla_up_proj + moe_act / layernorm; shared_experts"),
               (Words{"norm", "latent_up", "activation", "shared_experts"}));
+    EXPECT_EQ(recomputed(kLatentMixture, "RMSNorm and MLA up-projections"), (Words{"norm", "latent_up"}));
+    EXPECT_EQ(recomputed(kLatentMixture, "RMS norm, up-projections, SwiGLU activation"),
+              (Words{"norm", "latent_up", "activation"}));
     EXPECT_EQ(recomputed(kLatentMixture, "moe moe_act"), Words{"expert"});  // the second is a part of the first
     const models::Plan listed = plan_of(recomputing(kLatentMixture, R"(["moe_act", "core_attn"])"));
     EXPECT_EQ(listed.recompute, (models::Recompute{.core_attention = true, .activation = true}));
@@ -359,6 +362,7 @@ TEST(RunWords, activations_have_a_gate_or_none_by_their_names) {
     };
     EXPECT_TRUE(workload_of(named("\"gpt-oss-120b\"", "null")).biases);
     EXPECT_TRUE(has_note(named("\"gpt-oss-120b\"", "null"), "biases are assumed"));
+    EXPECT_TRUE(workload_of(named("\"openai/GPT_OSS 20B\"", "null")).biases);
     EXPECT_FALSE(workload_of(named("\"gpt-oss-120b\"", "false")).biases);
     EXPECT_TRUE(workload_of(named("\"llama\"", "true")).biases);
     EXPECT_FALSE(workload_of(named("\"llama\"", "null")).biases);

@@ -14,9 +14,9 @@ TEST(SpreadWords, say_which_runs_they_are_of) {
     EXPECT_EQ(spread_runs({"s", "m", 58, 1, 0}), "58 published runs with stack s on m");
     EXPECT_EQ(spread_runs({"s", "", 31, 2, 0}), "31 published runs with stack s (too few sources are on this machine)");
     EXPECT_EQ(spread_runs({"", "m", 80, 2, 0}), "80 published runs on m (too few sources have this stack)");
-    EXPECT_EQ(
-        spread_runs({"", "", 193, 11, 0}),
-        "all 193 published runs (too few sources, or none, have this stack or this machine: the widest spread of any)");
+    EXPECT_EQ(spread_runs({"", "", 193, 11, 0}),
+              "the group of all 193 published runs that has the widest (too few sources, or none, have this stack or "
+              "this machine)");
     EXPECT_STREQ(spread_scope({"s", "m", 5, 1, 0}), "stack and machine");
     EXPECT_STREQ(spread_scope({"", "", 5, 1, 0}), "all");
 }

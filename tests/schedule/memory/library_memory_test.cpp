@@ -93,6 +93,30 @@ TEST(LibraryMemory, rows_that_come_back_are_not_kept_where_the_activation_was_we
               model.layers * rows * model.hidden_size * 2);
 }
 
+/// Outputs of R rows of h once more in fp32 and joined in fp32, 8 bytes an element, while the experts run forward; at
+/// the peak, in the backward pass, their gradient in fp32 and once more in bf16, 6. With a loop they are none.
+TEST(LibraryMemory, biases_that_are_added_expert_by_expert_take_room_in_fp32) {
+    models::Workload model = workload("toy-moe");
+    model.biases = true;
+    models::Plan p = plan("toy-ep2-dp2");
+    p.dispatch = models::Dispatch::kAllToAll;
+    p.pp = 1, p.recompute = {};
+    models::Stack s = stack("optimus"), by_expert = s;
+    by_expert.biases_by_expert = true;
+    const auto peak = [&](models::ExpertKernels kernels, const models::Stack& software) {
+        models::Plan own = p;
+        own.expert_kernels = kernels;
+        const Memory memory = memory_of(model, own, software);
+        return bytes_of(memory.stage.peak_by_label, "workspace");
+    };
+    const double rows = static_cast<double>(p.micro_batch_size) * model.sequence_length * model.top_k;
+    const double grouped = peak(models::ExpertKernels::kGrouped, s),
+                 more = peak(models::ExpertKernels::kGrouped, by_expert);
+    EXPECT_GT(more, grouped);
+    EXPECT_LE(more, grouped + 8 * rows * model.hidden_size);
+    EXPECT_EQ(peak(models::ExpertKernels::kLoop, by_expert), peak(models::ExpertKernels::kLoop, s));
+}
+
 /// Tokens that came by node are copied into the experts' rows, and are not kept: what stays of a layer is what an
 /// all-to-all leaves, but choices and weights of the T tokens that came (12 bytes a choice) in place of each row's
 /// expert and place of arrival (12 bytes), and of offsets of all experts.

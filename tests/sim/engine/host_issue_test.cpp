@@ -91,6 +91,10 @@ TEST(HostIssue, plain_operations_have_a_time_of_their_own) {
                                                                            : 0;
         EXPECT_NEAR(host_issue_s(step.program, block, inputs.stack, step.layout), layers * each, 1e-9);
     }
+    // A step waits for them, though nothing else takes the host any time.
+    models::Inputs free = inputs;
+    free.stack.plain_issue_s = 0;
+    EXPECT_GT(step_s(inputs, 64), step_s(free, 64) + 0.9 * inputs.plan.micro_batches * layers * (8 * experts + 4));
 }
 
 TEST(HostIssue, a_pass_takes_the_longer_of_host_and_device) {

@@ -83,7 +83,7 @@ const RunNames::Hardware* entry_of(const RunNames& names, const PublishedRun& ru
     const std::optional<double> memory = memory_in(run.gpu);
     const auto found = std::ranges::find_if(names.hardware, [&](const RunNames::Hardware& one) {
         return begins_with_any(without_count(run.gpu), one.gpu) && holds(one.memory, memory) &&
-               run.system.starts_with(one.system);
+               has(lower_case(run.system), lower_case(one.system));
     });
     return found == names.hardware.end() || unmapped_gpu_of(names, run) != nullptr ? nullptr : &*found;
 }

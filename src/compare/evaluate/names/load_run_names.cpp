@@ -23,10 +23,13 @@ std::optional<RunNames::SizeRange> read_memory(const JsonValue& v) {
 }
 
 RunNames::Hardware read_hardware(const JsonValue& v) {
-    v.allow_only({"gpu", "memory", "system", "machine", "set", "node", "note", "note_unstated"});
+    v.allow_only({"gpu", "memory", "system", "machine", "set", "node", "host_is_near", "note", "note_unstated"});
     RunNames::Hardware hardware;
     hardware.gpu = texts_in(v, "gpu"), hardware.memory = read_memory(v), hardware.system = text_in(v, "system");
     hardware.machine = name_in(v, "machine"), hardware.set = texts_in(v, "set");
+    if (const auto near = v.find("host_is_near")) {
+        hardware.host_is_near = near->as_bool();
+    }
     hardware.note = text_in(v, "note"), hardware.note_unstated = text_in(v, "note_unstated");
     if (const std::optional<JsonValue> node = v.find("node")) {
         constexpr int kMost = 1024;

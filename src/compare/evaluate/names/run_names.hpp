@@ -27,10 +27,11 @@ struct RunNames {
         };
         std::vector<std::string> gpu;     ///< one of which the case's words begin with
         std::optional<SizeRange> memory;  ///< of a case that says how much; nothing: any
-        std::string system;               ///< what the case's begins with
+        std::string system;               ///< what the case's has in it, in any case
         std::string machine;              ///< name of a file
         std::vector<std::string> set;     ///< ROLE.PATH=VALUE
         std::optional<Node> node;         ///< nothing: that of one system, which cases do not change
+        bool host_is_near = false;        ///< GPUs reach the memory of their CPUs over links of their own (NVLink-C2C)
         std::string note, note_unstated;  ///< of each case that has it, or has it and does not say how much memory
     };
     /// How runs of a framework go: stack, and what the plan has that cases do not say.

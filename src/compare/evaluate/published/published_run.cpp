@@ -32,6 +32,7 @@ PublishedRun::Model model_of(CaseObject& v) {
     model.parameters = kBillion * v.number("params_b");
     model.heads = v.count("heads");
     model.kv_heads = v.count("kv_heads", model.heads);
+    model.is_kv_assumed = !v.find("kv_heads");
     model.head_size = v.count("head_dim", model.heads > 0 ? model.hidden / model.heads : 0);
     model.has_head_size = v.find("head_dim").has_value();
     model.ffn = v.count("ffn");

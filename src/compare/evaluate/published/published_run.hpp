@@ -28,6 +28,7 @@ struct PublishedRun {
         int expert_groups = 0, top_k_groups = 0;
         int q_rank = 0, kv_rank = 0, rope_head_size = 0, plain_head_size = 0, value_head_size = 0;
         bool has_head_size = false;        ///< as the case says; else hidden / heads
+        bool is_kv_assumed = false;        ///< as many heads of keys and values as of queries
         bool are_experts_assumed = false;  ///< as wide as `ffn`: the case has no moe_ffn
         int prediction_layers = 0;         ///< that predict further tokens
         bool is_ffn_assumed = false;       ///< of dense models without a gate that do not say: 4 hidden

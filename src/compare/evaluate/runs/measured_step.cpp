@@ -2,10 +2,13 @@
 #include "compare/evaluate/runs/measured_step.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/json.hpp"
+#include "base/number_text.hpp"
 #include "compare/evaluate/runs/run_recompute.hpp"
 #include "compare/evaluate/words/flop_convention.hpp"
 
@@ -72,22 +75,28 @@ double tflops_per_gpu(const PublishedRun& run) {
                                        : measured.mfu * peak_tflops_in(run.flop_convention).value_or(0);
 }
 
+/// By all numbers of the source that need no count of FLOP, the most direct first.
+std::vector<MeasuredStep> stated_steps(const PublishedRun& run) {
+    const PublishedRun::Measured& measured = run.measured;
+    const double batch = run.plan.global_batch;
+    std::vector<MeasuredStep> steps{
+        {measured.step_s, "step"},
+        {measured.samples_per_s > 0 ? batch / measured.samples_per_s : 0, "samples/s"},
+        {measured.tokens_per_s_per_gpu > 0 ? batch * run.model.sequence / (measured.tokens_per_s_per_gpu * run.gpus)
+                                           : 0,
+         "tokens/s"}};
+    std::erase_if(steps, [](const MeasuredStep& one) { return one.seconds <= 0; });
+    return steps;
+}
+
 }  // namespace
 
 std::optional<MeasuredStep> measured_step(const PublishedRun& run, const RunNames::Framework& framework) {
-    const PublishedRun::Measured& measured = run.measured;
-    const double batch = run.plan.global_batch;
-    if (measured.step_s > 0) {
-        return MeasuredStep{measured.step_s, "step"};
+    if (std::vector<MeasuredStep> steps = stated_steps(run); !steps.empty()) {
+        return std::move(steps.front());
     }
-    if (measured.samples_per_s > 0) {
-        return MeasuredStep{batch / measured.samples_per_s, "samples/s"};
-    }
-    if (measured.tokens_per_s_per_gpu > 0) {
-        return MeasuredStep{batch * run.model.sequence / (measured.tokens_per_s_per_gpu * run.gpus), "tokens/s"};
-    }
-    if (measured.derived_step_s > 0) {
-        return MeasuredStep{measured.derived_step_s, "derived step"};
+    if (run.measured.derived_step_s > 0) {
+        return MeasuredStep{run.measured.derived_step_s, "derived step"};
     }
     constexpr double kTera = 1e12;
     const double tflops = tflops_per_gpu(run);
@@ -95,6 +104,19 @@ std::optional<MeasuredStep> measured_step(const PublishedRun& run, const RunName
         return MeasuredStep{*flop / (kTera * tflops * run.gpus), kByFlop};
     }
     return std::nullopt;
+}
+
+std::vector<std::string> contradicting_steps(const PublishedRun& run) {
+    constexpr double kApart = 0.1;
+    std::vector<std::string> notes;
+    const std::vector<MeasuredStep> steps = stated_steps(run);
+    for (const MeasuredStep& one : steps) {
+        if (std::abs(one.seconds / steps.front().seconds - 1) > kApart) {
+            notes.push_back("passed over: by the case's " + one.from + " the step would be " +
+                            significant(one.seconds) + " s");
+        }
+    }
+    return notes;
 }
 
 std::string why_no_step(const PublishedRun& run) {

@@ -2,6 +2,7 @@
 /// @file How long a step of a published run took, by what its source prints.
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "compare/evaluate/names/run_names.hpp"
 #include "compare/evaluate/published/published_run.hpp"
@@ -27,6 +28,8 @@ struct MeasuredStep {
 inline constexpr const char* kByFlop = "FLOP by the source's formula";
 /// "the step is by FLOP: 3 times the forward pass, 0.5 of attention's scores".
 [[nodiscard]] std::string words_of_flop(const PublishedRun& run, const RunNames::Framework& framework);
+/// What other numbers of the source say of its step, where that is a tenth and more from what measured_step takes.
+[[nodiscard]] std::vector<std::string> contradicting_steps(const PublishedRun& run);
 /// Why there is none: what is missing, or not known. Requires: measured_step gives nothing.
 [[nodiscard]] std::string why_no_step(const PublishedRun& run);
 /// The first of these that the case has: step, samples/s, tokens/s of a GPU, derived step, FLOP (flop_of_step). Nothing

@@ -60,31 +60,40 @@ std::vector<std::optional<std::vector<std::string>>> recompute_choices(const Pub
     return choices;
 }
 
-/// The run does not say what is sharded, and its framework shards nothing unless it is told to.
+/// The run does not say what is sharded, its framework shards nothing unless it is told to, and there are replicas.
 bool may_shard_states(const PublishedRun& run, const RunNames::Framework& framework) {
-    return sharded_of(run) == Sharded::kUnstated && framework.optimizer_unstated == "replicated";
+    return sharded_of(run) == Sharded::kUnstated && framework.optimizer_unstated == "replicated" &&
+           run.gpus > run.plan.pp * run.plan.tp * run.plan.cp;
 }
 
-/// Of a run that does not say what is recomputed: more and more of its layers in host memory, and nothing recomputed.
+/// Of a run with sharded weights that does not say what is recomputed: more and more of its layers in host memory, and
+/// nothing recomputed.
 std::vector<PublishedRun> offloading_choices(const PublishedRun& run, const RunNames::Framework& framework) {
     constexpr int kParts = 8;
     std::vector<PublishedRun> choices;
     const bool is_open = is_recompute_unstated(run) && framework.recompute_unstated == "none";
-    if (!framework.offloads || !is_open || run.plan.pp > 1 || run.model.experts > 0) {
+    const bool is_dense = run.model.experts == 0 && run.plan.pp == 1;
+    if (!framework.offloads || !is_open || !is_dense || sharded_of(run) != Sharded::kWeights) {
         return choices;
     }
+    int last = 0;
     for (int part = 1; part < kParts; ++part) {
-        choices.push_back(run);
-        choices.back().plan.recompute_choice.emplace();
-        choices.back().plan.offloaded_layers = run.model.layers * part / kParts;
+        const int layers = run.model.layers * part / kParts;
+        if (layers > last) {
+            choices.push_back(run);
+            choices.back().plan.recompute_choice.emplace();
+            choices.back().plan.offloaded_layers = last = layers;
+        }
     }
-    std::erase_if(choices, [](const PublishedRun& one) { return one.plan.offloaded_layers < 1; });
     return choices;
 }
 
 }  // namespace
 
 std::vector<std::vector<PublishedRun>> open_choices(const PublishedRun& run, const RunNames::Framework& framework) {
+    if (!run.plan_file.empty()) {
+        return {{run}};
+    }
     std::vector<std::vector<PublishedRun>> sizes;
     for (const int size : micro_batch_sizes(run, framework)) {
         std::vector<PublishedRun>& choices = sizes.emplace_back();

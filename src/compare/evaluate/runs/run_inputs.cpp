@@ -121,7 +121,9 @@ void note_activation(const PublishedRun::Model& m, bool swiglu, std::vector<std:
 /// As the case says, or as gpt-oss has them (config.json: attention_bias, and biases of its experts); else those of
 /// GPT.
 bool has_biases(const PublishedRun::Model& m, bool is_gpt, std::vector<std::string>& notes) {
-    const bool is_known = !m.biases && m.name.starts_with("gpt-oss");
+    std::string name = lower_case(m.name);
+    std::ranges::replace(name, '_', '-');
+    const bool is_known = !m.biases && has(name, "gpt-oss");
     if (is_known) {
         notes.emplace_back("biases are assumed");
     }
@@ -138,6 +140,9 @@ std::string workload_of(const PublishedRun& run, const RunNames::Framework& fram
         notes.push_back("hidden is no multiple of heads: heads of " + std::to_string(m.head_size) + " are assumed");
     }
     const bool swiglu = is_swiglu(m);
+    if (swiglu && m.is_kv_assumed && m.attention != "MLA") {
+        notes.push_back(std::to_string(m.kv_heads) + " heads of keys and values, as of queries, are assumed");
+    }
     note_activation(m, swiglu, notes);
     const bool is_gpt = !swiglu && !is_squared_relu(m);  // those with squared ReLU are like SwiGLU's in all else
     std::ostringstream out;

@@ -153,7 +153,7 @@ RunSharding sharding_of(const PublishedRun& run, const RunNames::Framework& fram
     }
     if (stated == Sharded::kUnstated) {
         sharding.notes.push_back("optimizer " + sharding.optimizer + " is assumed" +
-                                 (run.plan.shards_states ? ": whole states do not fit" : ""));
+                                 (run.plan.shards_states ? ": whole states have no room with nothing recomputed" : ""));
     }
     if (sharding.optimizer == "fsdp" || sharding.optimizer == "zero-2" || sharding.optimizer == "ep-aware") {
         set_replicas(run, ranks, sharding);

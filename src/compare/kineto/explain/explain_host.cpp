@@ -87,8 +87,9 @@ void add_issue(RunDiff& diff, const std::vector<MatchedRank>& ranks, const model
     constexpr double kLeastShare = 0.2;
     models::Stack of_kernels = inputs.stack;
     of_kernels.collective_issue_s = of_kernels.collective_check_s = 0;
-    models::Stack counting = of_kernels;
-    counting.issue_s = counting.plain_issue_s = 1;
+    models::Stack counting = of_kernels, plain = of_kernels;
+    counting.issue_s = 1, counting.plain_issue_s = 0;
+    plain.issue_s = 0;
     std::vector<WeightedValue> issue;
     double measured = 0, predicted = 0;
     for (const MatchedRank& rank : ranks) {
@@ -108,11 +109,12 @@ void add_issue(RunDiff& diff, const std::vector<MatchedRank>& ranks, const model
             const schedule::Block& block = step.program.blocks[order[use].block];
             const double kernels = engine::host_issue_s(step.program, block, counting, step.layout);
             const double length = to_seconds(pass.end - pass.begin);
+            const double plain_s = engine::host_issue_s(step.program, block, plain, step.layout);
             if (block.kind == schedule::BlockKind::kOptimizer || kernels <= 0 || length <= 0 ||
                 to_seconds(pass.host) < kLeastShare * length) {
                 continue;
             }
-            issue.push_back({length / kernels, length});
+            issue.push_back({std::max(0.0, length - plain_s) / kernels, length});
             measured += length;
             predicted += engine::host_issue_s(step.program, block, of_kernels, step.layout);
         }

@@ -70,6 +70,8 @@ TEST_F(Cli, wrong_words_on_the_command_line_are_refused) {
     expect_refused("describe --workload mula-1b stray", {"stray"});
     expect_refused("describ --workload mula-1b", {"describ", "did you mean describe?"});
     expect_refused("describe --wokload mula-1b", {"--wokload", "did you mean --workload?"});
+    expect_refused("predict --gpus 8", {"--gpus", "did you mean --tiles?"});
+    expect_refused("describe --model mula-1b", {"--model", "did you mean --workload?"});
     expect_refused("describe --workload mula-1", {"mula-1", "did you mean mula-1b?"});
     expect_refused("describe --workload mula-1b --set workload.laeyrs=3", {"laeyrs", "did you mean layers?"});
     expect_refused("describe --workload mula-1b --workload mula-1b", {"workload"});

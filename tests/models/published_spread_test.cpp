@@ -27,6 +27,13 @@ TEST(PublishedSpread, the_nearest_runs_that_there_are_are_taken) {
     EXPECT_EQ(find_spread(all, "other", "other")->sigma, 0.4) << "the widest of any";
     EXPECT_EQ(find_spread(all, "other", "other")->runs, 90);
     EXPECT_FALSE(find_spread({}, "s", "m"));
+    // Without runs of both the wider of the two.
+    const auto apart = spreads(R"([{"stack": "s", "runs": 20, "sources": 2, "sigma": 0.2},
+        {"stack": "t", "runs": 20, "sources": 2, "sigma": 0.4}, {"machine": "m", "runs": 30, "sources": 3, "sigma": 0.3}])");
+    EXPECT_EQ(find_spread(apart, "s", "m")->sigma, 0.3);
+    EXPECT_EQ(find_spread(apart, "s", "m")->stack, "");
+    EXPECT_EQ(find_spread(apart, "t", "m")->sigma, 0.4);
+    EXPECT_EQ(find_spread(apart, "t", "m")->machine, "");
 }
 
 TEST(PublishedSpread, bad_files_are_refused_by_place) {

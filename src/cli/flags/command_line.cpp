@@ -2,6 +2,7 @@
 #include "cli/flags/command_line.hpp"
 
 #include <algorithm>
+#include <array>
 #include <boost/program_options.hpp>
 #include <iostream>
 #include <map>
@@ -23,6 +24,25 @@ namespace auspex::cli {
 namespace {
 
 namespace po = boost::program_options;
+
+/// What other programs call a flag.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kElsewhere{{{"--gpus", "--tiles"},
+                                                                                   {"--ranks", "--tiles"},
+                                                                                   {"--devices", "--tiles"},
+                                                                                   {"--world-size", "--tiles"},
+                                                                                   {"--model", "--workload"},
+                                                                                   {"--system", "--machine"},
+                                                                                   {"--framework", "--stack"},
+                                                                                   {"--batch-size", "--global-batch"},
+                                                                                   {"--output", "--out"}}};
+
+/// "; did you mean --tiles?" of "--gpus", else of the flag with nearly the same letters.
+std::string flag_meant(const std::string& name, const std::vector<std::string>& flags) {
+    const auto* const known =
+        std::ranges::find(kElsewhere, name, &std::pair<std::string_view, std::string_view>::first);
+    const bool is_there = known != kElsewhere.end() && std::ranges::find(flags, known->second) != flags.end();
+    return is_there ? "; did you mean " + std::string(known->second) + "?" : did_you_mean(name, flags);
+}
 
 bool takes(const Command& command, Flag flag) {
     const auto has = [flag](const std::vector<Flag>& flags) {
@@ -162,7 +182,7 @@ po::variables_map read_arguments(const Command& command, const std::vector<std::
             flags.push_back("--" + std::string(flag.text.name));
         }
         throw InputError(where, "found the unknown flag " + error.get_option_name() + "; --help lists the flags" +
-                                    did_you_mean(error.get_option_name(), flags));
+                                    flag_meant(error.get_option_name(), flags));
     } catch (const po::error& error) {
         throw InputError(where, std::string(error.what()) + "; --help lists the flags");
     }

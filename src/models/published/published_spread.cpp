@@ -33,20 +33,26 @@ PublishedSpread read_spread(const JsonValue& v) {
 
 std::optional<PublishedSpread> find_spread(const std::vector<PublishedSpread>& spreads, const std::string& stack,
                                            const std::string& machine) {
-    const std::string any;
-    for (const auto& [s, m] :
-         {std::pair(&stack, &machine), std::pair(&stack, &any), std::pair(&any, &machine), std::pair(&any, &any)}) {
+    const auto of = [&spreads](const std::string& s, const std::string& m) -> std::optional<PublishedSpread> {
         const auto found = std::ranges::find_if(
-            spreads, [&](const PublishedSpread& one) { return one.stack == *s && one.machine == *m; });
-        if (found != spreads.end()) {
-            PublishedSpread spread = *found;
-            if (s->empty() && m->empty()) {  // nothing is known of it: no group is a better guide than the widest
-                spread.sigma = std::ranges::max_element(spreads, {}, &PublishedSpread::sigma)->sigma;
-            }
-            return spread;
-        }
+            spreads, [&](const PublishedSpread& one) { return one.stack == s && one.machine == m; });
+        return found == spreads.end() ? std::nullopt : std::optional(*found);
+    };
+    if (const auto both = of(stack, machine)) {
+        return both;
     }
-    return std::nullopt;
+    const auto of_stack = of(stack, ""), of_machine = of("", machine);
+    if (of_stack && of_machine) {
+        return of_machine->sigma > of_stack->sigma ? of_machine : of_stack;
+    }
+    if (of_stack || of_machine) {
+        return of_stack ? of_stack : of_machine;
+    }
+    std::optional<PublishedSpread> all = of("", "");
+    if (all) {  // nothing is known of it: no group is a better guide than the widest
+        all->sigma = std::ranges::max_element(spreads, {}, &PublishedSpread::sigma)->sigma;
+    }
+    return all;
 }
 
 std::vector<PublishedSpread> load_spreads(const JsonDocument& document) {

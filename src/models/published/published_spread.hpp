@@ -19,8 +19,8 @@ struct PublishedSpread {
 /// Fewer runs say nothing.
 inline constexpr int kLeastRunsOfSpread = 5;
 
-/// The first that there is: of the stack on the machine, of the stack, of the machine; else of all runs, with the
-/// widest spread of any entry.
+/// Of the stack on the machine; else the wider of the stack's and the machine's; else of all runs, with the widest
+/// spread of any entry.
 [[nodiscard]] std::optional<PublishedSpread> find_spread(const std::vector<PublishedSpread>& spreads,
                                                          const std::string& stack, const std::string& machine);
 

@@ -17,10 +17,10 @@ std::string spread_runs(const models::PublishedSpread& spread) {
                " that has the widest (too few sources, or none, have this stack or this machine)";
     }
     if (spread.stack.empty()) {
-        return runs + " on " + spread.machine + " (too few sources have this stack)";
+        return runs + " on " + spread.machine + " (too few sources have this stack there)";
     }
     return runs + " with stack " + spread.stack +
-           (spread.machine.empty() ? " (too few sources are on this machine)" : " on " + spread.machine);
+           (spread.machine.empty() ? " (too few sources have it on this machine)" : " on " + spread.machine);
 }
 
 std::string spread_words(const predict::Prediction& p) {

@@ -297,6 +297,10 @@ TEST(PublishedRuns, what_contradicts_the_rest_is_noted) {
     EXPECT_TRUE(has_note(notes({{"model.kv_heads", "null"}, {"model.activation", "\"swiglu\""}}), all_heads));
     EXPECT_FALSE(has_note(notes({{"model.kv_heads", "96"}, {"model.activation", "\"swiglu\""}}), all_heads));
     EXPECT_FALSE(has_note(notes({{"model.kv_heads", "null"}}), all_heads)) << "those of GPT are no others";
+    const char* const gathered =
+        "sharded weights with pp 16 are gathered, and their gradients summed, in every micro-batch";
+    EXPECT_TRUE(has_note(notes({{"plan.zero", R"("fsdp")"}}), gathered));
+    EXPECT_FALSE(has_note(notes({{"plan.zero", R"("1")"}}), gathered));
     EXPECT_TRUE(has_note(notes({{"plan.pp", "1"}, {"plan.vpp", "4"}}), "vpp 4 is passed over: there is one stage"));
     const char* const dense = "topk is passed over: without experts the model is dense";
     EXPECT_TRUE(has_note(notes({{"model.topk", "8"}}), dense));

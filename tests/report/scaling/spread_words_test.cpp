@@ -12,8 +12,9 @@ namespace {
 
 TEST(SpreadWords, say_which_runs_they_are_of) {
     EXPECT_EQ(spread_runs({"s", "m", 58, 1, 0}), "58 published runs with stack s on m");
-    EXPECT_EQ(spread_runs({"s", "", 31, 2, 0}), "31 published runs with stack s (too few sources are on this machine)");
-    EXPECT_EQ(spread_runs({"", "m", 80, 2, 0}), "80 published runs on m (too few sources have this stack)");
+    EXPECT_EQ(spread_runs({"s", "", 31, 2, 0}),
+              "31 published runs with stack s (too few sources have it on this machine)");
+    EXPECT_EQ(spread_runs({"", "m", 80, 2, 0}), "80 published runs on m (too few sources have this stack there)");
     EXPECT_EQ(spread_runs({"", "", 193, 11, 0}),
               "the group of all 193 published runs that has the widest (too few sources, or none, have this stack or "
               "this machine)");

@@ -158,6 +158,10 @@ RunSharding sharding_of(const PublishedRun& run, const RunNames::Framework& fram
     if (sharding.optimizer == "fsdp" || sharding.optimizer == "zero-2" || sharding.optimizer == "ep-aware") {
         set_replicas(run, ranks, sharding);
     }
+    if (sharding.optimizer == "fsdp" && run.plan.pp > 1) {
+        sharding.notes.push_back("sharded weights with pp " + std::to_string(run.plan.pp) +
+                                 " are gathered, and their gradients summed, in every micro-batch");
+    }
     if (sharding.optimizer == "fsdp") {
         set_second_copy(run, ranks, sharding);
         sharding.keeps_weights = sharding.reshard_ranks == 0 && keeps_weights(zero);

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "models/stack.hpp"
+#include "models/stack_file/read_kernels.hpp"
 
 namespace auspex::models {
 namespace {
@@ -85,6 +86,20 @@ TEST(StackReleases, what_a_release_has_of_its_own_is_not_read_elsewhere) {
     EXPECT_EQ(shadowing_path(old, "kernels"), "");
     EXPECT_EQ(shadowing_path(old, "releases.use"), "");
     EXPECT_EQ(shadowing_path(with_releases("new", kEntries), "kernels.counts.norm"), "");
+}
+
+TEST(StackReleases, notes_of_mixtures_are_those_of_the_release_in_use) {
+    constexpr const char* kNoted = R"({"new": {"date": "2026-04"},
+        "old": {"date": "2024-01", "note_of_mixtures": "slower than predicted"}})";
+    Workload mixture, dense;
+    mixture.num_experts = 8;
+    const JsonDocument old = with_releases("old", kNoted), fresh = with_releases("new", kNoted);
+    EXPECT_EQ(mixtures_note(old, load_stack(old), mixture), "slower than predicted");
+    EXPECT_EQ(mixtures_note(old, load_stack(old), dense), "");
+    EXPECT_EQ(mixtures_note(fresh, load_stack(fresh), mixture), "");
+    EXPECT_THROW(
+        static_cast<void>(load_stack(with_releases("a", R"({"a": {"date": "2024-01", "note_of_mixtures": 1}})"))),
+        InputError);
 }
 
 }  // namespace

@@ -14,6 +14,8 @@
 namespace auspex::models {
 namespace {
 
+constexpr const char* kMixturesNote = "note_of_mixtures";
+
 /// A section, and keys of it that stand elsewhere.
 struct Overlaid {
     JsonValue base;
@@ -168,8 +170,11 @@ std::optional<JsonValue> release_in_use(const JsonValue& root, Stack& stack) {
     }
     section->allow_only({"use", "entries"});
     const DatedEntry found = entry_in_use(*section, stack.releases, [&root](const JsonValue& entry) {
-        entry.allow_only({"date", "kernels", "can_overlap", "startup"});
+        entry.allow_only({"date", kMixturesNote, "kernels", "can_overlap", "startup"});
         check_date(entry.at("date"));
+        if (const auto note = entry.find(kMixturesNote)) {
+            static_cast<void>(note->as_string());
+        }
         Stack unused;
         read_kernels(root.at("kernels"), entry.find("kernels"), unused);
         read_can_overlap(root, entry, unused);
@@ -177,6 +182,16 @@ std::optional<JsonValue> release_in_use(const JsonValue& root, Stack& stack) {
     });
     stack.release = found.name;
     return found.value;
+}
+
+std::string mixtures_note(const JsonDocument& document, const Stack& stack, const Workload& workload) {
+    if (workload.num_experts == 0) {
+        return "";
+    }
+    const std::optional<JsonValue> section = document.root().find("releases");
+    const std::optional<JsonValue> note =
+        section ? section->at("entries").at(stack.release).find(kMixturesNote) : std::nullopt;
+    return note ? note->as_string() : "";
 }
 
 }  // namespace auspex::models

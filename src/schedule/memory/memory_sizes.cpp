@@ -113,8 +113,6 @@ MemorySizes memory_sizes(const models::Workload& w, const models::Plan& plan, co
     s.keeps_rotated = stack.keeps_rotated;
     s.keeps_activation = stack.keeps_activation && s.gates == 2;
     s.keeps_unread = stack.keeps_unread_products;
-    const bool is_loop = plan.expert_kernels == models::ExpertKernels::kLoop;
-    s.biases_by_expert = stack.biases_by_expert && w.biases && !is_loop;
     s.keeps_returned = !stack.weights_in_activation;
     s.keeps_bf16_logits = stack.kernels.cross_entropy > 1;
     for (int layer = 0; layer <= plan.recompute_layers; ++layer) {
@@ -124,6 +122,7 @@ MemorySizes memory_sizes(const models::Workload& w, const models::Plan& plan, co
     set_context(s, w, plan);
     s.masks = stack.dispatches_by_masks && plan.dispatch == models::Dispatch::kAllToAll;
     set_experts(s, w, plan);
+    s.biases_by_expert = stack.biases_by_expert && w.biases && !s.loop;
     return s;
 }
 

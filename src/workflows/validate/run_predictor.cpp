@@ -83,13 +83,11 @@ evaluate::ValidatedRun RunPredictor::validated(evaluate::PublishedRun run) const
 
 namespace {
 
-/// The case names a system that is neither in the entry nor the name of its machine file.
+/// The case names a system that is neither in the entry nor has the name of its machine file in it.
 bool is_other_system(const evaluate::PublishedRun& run, const evaluate::RunNames::Hardware& hardware) {
-    return !run.system.empty() && hardware.system.empty() && lower_case(run.system) != lower_case(hardware.machine);
+    return !run.system.empty() && hardware.system.empty() &&
+           lower_case(run.system).find(lower_case(hardware.machine)) == std::string::npos;
 }
-
-/// Measured steps that many times as long as predicted are taken for seconds that were milliseconds, and the like.
-constexpr double kOtherUnit = 50;
 
 /// Peak rates of 8 and 4 bits over that of bf16: at most 2, and 6 (GB300: 15 of 2.5 PF/s).
 double peak_over_bf16(models::Fp8 recipe) {
@@ -105,6 +103,22 @@ void refuse_beyond_peak(const evaluate::ValidatedRun& one, double mfu, models::F
         throw InputError(one.run.id, "found a measured step of " + significant(one.measured.seconds) + " s (by " +
                                          one.measured.from + "), for which the GPUs would need " + significant(share) +
                                          " times their peak rate");
+    }
+}
+
+/// Numbers of the case that contradict each other, the GPU or the prediction.
+void note_doubts(evaluate::ValidatedRun& one, double hbm_bytes, bool is_predicted_to_fit) {
+    constexpr double kOtherUnit = 50;  // measured steps that many times as long as predicted, as of milliseconds
+    std::ranges::move(contradicting_steps(one.run), std::back_inserter(one.notes));
+    if (one.run.measured.peak_memory_bytes > hbm_bytes) {
+        one.notes.emplace_back("peak_mem_gib is more than the GPU has: its unit may not be GiB");
+    }
+    if (const double times = one.measured.seconds / one.predicted_s; times > kOtherUnit) {
+        one.notes.push_back("the step measured is " + json_number(std::round(times)) +
+                            " times as long as predicted: its unit may not be that of its key");
+    }
+    if (!is_predicted_to_fit) {
+        one.notes.emplace_back("predicted not to fit: recomputation or memory differs from the run's");
     }
 }
 
@@ -144,10 +158,6 @@ void RunPredictor::predict_run(evaluate::ValidatedRun& one) const {
     one.constants_s = prediction.step_time_interval_s;
     one.losses = prediction.losses;
     refuse_beyond_peak(one, prediction.mfu, inputs.plan.fp8);
-    std::ranges::move(evaluate::contradicting_steps(run), std::back_inserter(one.notes));
-    if (run.measured.peak_memory_bytes > inputs.machine.tile.hbm_bytes) {
-        one.notes.emplace_back("peak_mem_gib is more than the GPU has: its unit may not be GiB");
-    }
     if (one.measured.from == evaluate::kByFlop) {
         one.notes.push_back(words_of_flop(run, *framework));
     }
@@ -160,13 +170,7 @@ void RunPredictor::predict_run(evaluate::ValidatedRun& one) const {
     if (is_other_system(run, *hardware)) {
         one.notes.push_back("machine " + json_quote(run.system) + " is taken by its GPU alone");
     }
-    if (const double times = one.measured.seconds / one.predicted_s; times > kOtherUnit) {
-        one.notes.push_back("the step measured is " + json_number(std::round(times)) +
-                            " times as long as predicted: its unit may not be that of its key");
-    }
-    if (!prediction.memory.fits) {
-        one.notes.push_back("predicted not to fit: recomputation or memory differs from the run's");
-    }
+    note_doubts(one, inputs.machine.tile.hbm_bytes, prediction.memory.fits);
     const predict::MemoryReport& memory = prediction.memory;  // runs have measured what the allocator reserved
     one.predicted_memory_bytes = memory.reserved_bytes > 0 ? memory.reserved_bytes : memory.peak_bytes;
     one.allocated_memory_bytes = memory.allocated_bytes;

@@ -6,6 +6,7 @@
 
 #include "../plan_fixture.hpp"
 #include "schedule/memory/memory.hpp"
+#include "schedule/memory/memory_sizes.hpp"
 #include "schedule/program/block_builder.hpp"
 
 namespace auspex::schedule {
@@ -115,6 +116,15 @@ TEST(LibraryMemory, biases_that_are_added_expert_by_expert_take_room_in_fp32) {
     EXPECT_GT(more, grouped);
     EXPECT_LE(more, grouped + 8 * rows * model.hidden_size);
     EXPECT_EQ(peak(models::ExpertKernels::kLoop, by_expert), peak(models::ExpertKernels::kLoop, s));
+    // By masks a loop looks for no rows: its biases are added as those of grouped experts, and so is their room.
+    const MemorySizes masks = [&] {
+        models::Plan own = p;
+        own.expert_kernels = models::ExpertKernels::kLoop;
+        models::Stack by_masks = by_expert;
+        by_masks.dispatches_by_masks = true;
+        return memory_sizes(model, resolve_plan(own, model, 0), by_masks);
+    }();
+    EXPECT_TRUE(masks.biases_by_expert);
 }
 
 /// Tokens that came by node are copied into the experts' rows, and are not kept: what stays of a layer is what an

@@ -111,9 +111,9 @@ std::vector<std::vector<PublishedRun>> open_choices(const PublishedRun& run, con
         for (const auto& again : recompute) {
             add(may_shard, again);
         }
-        const PublishedRun last = choices.back();
-        if (std::vector<PublishedRun> offloading = offloading_choices(last, framework); !offloading.empty()) {
-            sizes.push_back(std::move(offloading));
+        std::vector<PublishedRun> offloading = offloading_choices(choices.back(), framework);
+        if (!offloading.empty()) {
+            sizes.push_back(std::move(offloading));  // `choices` is gone
         }
     }
     return sizes;

@@ -74,7 +74,7 @@ BEGIN {
     home["pybind11/"] = "python bench"
     home["benchmark/"] = "bench"
     home["gtest/"] = "tests"
-    home["Eigen/"] = "exec/kernels compare/fit/cost_models bench"
+    home["Eigen/"] = "exec/kernels compare/fit bench compare/fit/cost_models"
     home["dnnl"] = "exec/kernels"
     home["mpi.h"] = "exec/mpi"
     home["hwloc"] = "exec/system"

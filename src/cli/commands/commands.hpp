@@ -22,6 +22,8 @@ void run_data_export_megatron(const Options& options);
 void run_data_prepare(const Options& options);
 void run_data_show(const Options& options);
 void run_calibrate(const Options& options);
+/// Of `auspex calibrate --cases`.
+void run_calibrate_cases(const Options& options);
 void run_campaign(const Options& options);
 void run_collective(const Options& options);
 /// Of `auspex collective --against`.

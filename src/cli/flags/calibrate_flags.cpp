@@ -1,6 +1,9 @@
 /// @file The flags of `auspex calibrate`: their texts and their values.
 #include "cli/flags/command_meanings.hpp"
 
+#include <algorithm>
+#include <sstream>
+
 #include "base/error.hpp"
 #include "cli/flags/flag_numbers.hpp"
 #include "cli/flags/flag_texts.hpp"
@@ -22,6 +25,32 @@ std::string parse_precision(const std::string& text) {
     return text;
 }
 
+/// "stack.kernels.launch,stack.kernels.issue", all of one role.
+std::vector<std::string> parse_constants(const std::string& text) {
+    std::vector<std::string> constants;
+    std::istringstream words(text);
+    for (std::string word; std::getline(words, word, ',');) {
+        const bool is_path = word.starts_with("stack.") || word.starts_with("machine.");
+        if (!is_path || word.find_first_of(" \t=") != std::string::npos || word.ends_with('.')) {
+            throw InputError("--fit", "found \"" + word +
+                                          "\"; expected paths of constants with commas between them, such as "
+                                          "stack.kernels.gemm_efficiency or machine.tile.gemm_ceiling");
+        }
+        if (std::ranges::find(constants, word) != constants.end()) {
+            throw InputError("--fit", "found \"" + word + "\" twice; expected each constant once");
+        }
+        constants.push_back(word);
+    }
+    return constants;
+}
+
+bool parse_hold_back(const std::string& text) {
+    if (text != "half" && text != "none") {
+        throw InputError("--hold-back", "found \"" + text + "\"; expected half or none");
+    }
+    return text == "half";
+}
+
 }  // namespace
 
 FlagText calibrate_flag_text(Flag flag) {
@@ -40,12 +69,19 @@ FlagText calibrate_flag_text(Flag flag) {
                     "instead of measuring: rows of another machine, which replace constants of --machine; a file, or "
                     "the name of one in machines/measurements/",
                     "measurements"};
+        case Flag::kFit:
+            return {"fit", "ROLE.PATH,...",
+                    "with --cases: constants to fit to published runs, such as stack.kernels.gemm_efficiency; from "
+                    "their values, as far as their uncertainties allow"};
+        case Flag::kHoldBack:
+            return {"hold-back", "WORD",
+                    "of --cases: half (default), every second case of each source, which then judge the fit; none"};
         default: break;
     }
     check_failed("flag", "unknown flag", __FILE__, __LINE__);
 }
 
-bool is_calibrate_flag(Flag flag) { return flag >= Flag::kCalibrateOut && flag <= Flag::kFrom; }
+bool is_calibrate_flag(Flag flag) { return flag >= Flag::kCalibrateOut && flag <= Flag::kHoldBack; }
 
 void store_calibrate_flag(Options& options, Flag flag, const std::string& text) {
     CalibrateFlags& calibrate = options.calibrate;
@@ -57,6 +93,11 @@ void store_calibrate_flag(Options& options, Flag flag, const std::string& text) 
         case Flag::kBudget: calibrate.budget_s = parse_budget(text); return;
         case Flag::kReport: calibrate.report = text; return;
         case Flag::kFrom: calibrate.from = text; return;
+        case Flag::kFit: calibrate.fit = parse_constants(text); return;
+        case Flag::kHoldBack:
+            calibrate.holds_back = parse_hold_back(text);
+            calibrate.has_hold_back = true;
+            return;
         default: break;
     }
     check_failed("flag", "unknown flag", __FILE__, __LINE__);
@@ -65,7 +106,13 @@ void store_calibrate_flag(Options& options, Flag flag, const std::string& text) 
 std::vector<FlagMeaning> calibrate_meanings() {
     return {{Flag::kMaxRanks, "measure messages and sharing with up to N ranks, at least 2" +
                                   by_default(workflows::CalibrateRequest().max_ranks)},
-            {Flag::kMachine, "with --from: the machine whose constants are replaced, or the name of its file"},
+            {Flag::kCalibrateOut,
+             "machine file to write (default machines/local.json); with --cases the machine or stack (default none)"},
+            {Flag::kCases, "instead of measuring: published training runs, files or folders, to which --fit is fitted"},
+            {Flag::kMachine,
+             "with --from: the machine whose constants are replaced, or the name of its file; with --cases: the name "
+             "of the machine whose cases and constants are meant, or --stack"},
+            {Flag::kSet, "with --cases: override a field of machines or stacks; may be repeated"},
             {Flag::kHostfile, "hosts for mpirun: messages between them are measured too"}};
 }
 

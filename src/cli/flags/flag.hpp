@@ -129,6 +129,8 @@ enum class Flag {
     kBudget,
     kReport,
     kFrom,
+    kFit,
+    kHoldBack,
     kTraceRanks,
     kChakra,
     kChakraRoles,

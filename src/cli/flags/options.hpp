@@ -59,6 +59,9 @@ struct CalibrateFlags {
     std::string measurements, precision, report, from;
     bool fresh = false;
     double budget_s = 0;
+    std::vector<std::string> fit;  ///< ROLE.PATH of constants
+    bool holds_back = true;        ///< every second case
+    bool has_hold_back = false;    ///< --hold-back was given
 };
 
 /// What `auspex validate` alone takes.

@@ -17,11 +17,6 @@ namespace {
 /// No constant of a real machine is known better.
 constexpr double kMinUncertainty = 0.002;
 
-/// A plain number, or a text with its unit.
-std::string quantity_json(double value, Dimension dimension) {
-    return dimension == Dimension::kNone ? six_digits(value) : json_quote(in_unit(value, dimension));
-}
-
 /// One standard deviation of an estimate: of the smallest and the largest of single rows, of what is between them.
 double sigma_of(const FittedNumber& number, const std::vector<models::Measurement>& rows) {
     return number.kind == ConstantKind::kFitted || rows.size() < 2
@@ -49,6 +44,10 @@ bool holds_object(const std::string& text, std::size_t begin) {
 
 }  // namespace
 
+std::string quantity_json(double value, Dimension dimension) {
+    return dimension == Dimension::kNone ? six_digits(value) : json_quote(in_unit(value, dimension));
+}
+
 std::string sources_of(const std::vector<models::Measurement>& rows) {
     std::vector<std::string> seen;
     std::string text, head;
@@ -74,20 +73,25 @@ std::string rows_in_words(const std::vector<models::Measurement>& rows) {
            (is_one ? " " + first.name : "");
 }
 
+void replace_constant(JsonDocument& document, const std::string& path, Dimension dimension, double value,
+                      const std::string& source, ConstantKind kind, double uncertainty) {
+    std::string text = "{\"value\": " + quantity_json(value, dimension) + ", \"source\": " + json_quote(source) +
+                       ", \"kind\": " + json_quote(to_string(kind));
+    if (uncertainty > 0) {
+        text += ", \"uncertainty\": " + six_digits(std::max(uncertainty, kMinUncertainty));
+    }
+    document.set(path, text + "}");
+}
+
 void replace_constant(JsonDocument& machine, const std::string& path, Dimension dimension, const FittedNumber& number,
                       const std::vector<models::Measurement>& rows) {
     JsonValue section = machine.root();
     for (const JsonPathStep& step : json_path_steps(path, "constant")) {
         section = section.at(step.key);
     }
-    std::string text = "{\"value\": " + quantity_json(number.value, dimension) +
-                       ", \"source\": " + json_quote(sources_of(rows)) +
-                       ", \"kind\": " + json_quote(to_string(number.kind));
-    if (number.high > number.low && number.value > 0) {
-        const double sigma = sigma_of(number, rows) / number.value;
-        text += ", \"uncertainty\": " + six_digits(std::max(sigma, kMinUncertainty));
-    }
-    machine.set(path, text + "}");
+    const bool has_interval = number.high > number.low && number.value > 0;
+    replace_constant(machine, path, dimension, number.value, sources_of(rows), number.kind,
+                     has_interval ? std::max(sigma_of(number, rows) / number.value, kMinUncertainty) : 0);
 }
 
 std::string laid_out(const std::string& compact_json) {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "base/constant.hpp"
 #include "base/json_forward.hpp"
 #include "base/units.hpp"
 #include "compare/fit/cost_models/fitted_number.hpp"
@@ -15,7 +16,15 @@ namespace auspex::fit {
 /// "4 rows of gemm shape"; of several names the kind alone. Requires rows of one kind.
 [[nodiscard]] std::string rows_in_words(const std::vector<models::Measurement>& rows);
 
-/// Replaces the constant at `path` ("node.nic.bandwidth"): its value, the sources of `rows`, its kind, and one standard
+/// A plain number, or a text with its unit, as JSON; six digits.
+[[nodiscard]] std::string quantity_json(double value, Dimension dimension);
+
+/// Replaces the constant at `path` ("node.nic.bandwidth") by one with source, kind and, where it is above 0,
+/// uncertainty: one standard deviation over the value, 0.002 at least.
+void replace_constant(JsonDocument& document, const std::string& path, Dimension dimension, double value,
+                      const std::string& source, ConstantKind kind, double uncertainty);
+
+/// Replaces the constant at `path`: its value, the sources of `rows`, its kind, and one standard
 /// deviation of the estimate where there is an interval: 95 % where it is fitted, else the smallest and the largest of
 /// `rows` (sigma_of_median, base/statistics/bootstrap.hpp). Throws InputError where the file has no such constant.
 void replace_constant(JsonDocument& machine, const std::string& path, Dimension dimension, const FittedNumber& number,

@@ -196,7 +196,8 @@ TextRows fitted_rows(const ValidationReport& report) {
     TextRows rows{{"cases", "constants that they gave"}};
     for (const evaluate::RunNames::Fitted& one : report.names.fitted) {
         std::vector<std::string> which;
-        for (const auto& [name, text] : {std::pair("", one.id), std::pair("source ", one.source_key),
+        const std::string ids = joined_or(one.id, "");
+        for (const auto& [name, text] : {std::pair("", ids), std::pair("source ", one.source_key),
                                          std::pair("framework ", one.framework), std::pair("of ", one.source)}) {
             if (!text.empty()) {
                 which.push_back(name + text);

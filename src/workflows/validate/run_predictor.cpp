@@ -34,10 +34,10 @@ RunPredictor::RunPredictor(const evaluate::RunNames& names, const std::string& m
     launch::require_roles(overrides, {"machine", "stack"});
 }
 
-double RunPredictor::step_with(const evaluate::ValidatedRun& one, const std::string& setting) const {
+double RunPredictor::step_with(const evaluate::ValidatedRun& one, const std::vector<std::string>& settings) const {
     evaluate::ValidatedRun again = one;
     const models::Inputs inputs =
-        inputs_of(again, *hardware_of(names_, one.run), *framework_of(names_, one.run), {setting});
+        inputs_of(again, *hardware_of(names_, one.run), *framework_of(names_, one.run), settings);
     predict::PredictOptions options;
     options.tiles = one.run.gpus;
     options.sensitivity = false;
@@ -150,7 +150,7 @@ void RunPredictor::predict_run(evaluate::ValidatedRun& one) const {
     const models::Inputs inputs = fastest_inputs(one, *hardware, *framework, options);
     one.traits = evaluate::traits_of(inputs, run.gpus);
     for (const auto* const constants : {&inputs.machine.constants, &inputs.stack.constants}) {
-        std::ranges::transform(*constants, std::back_inserter(one.constants), &Constant::path);
+        std::ranges::copy(*constants, std::back_inserter(one.constants));
     }
     one.traits.is_recompute_assumed = is_recompute_assumed;
     const predict::Prediction prediction = predict::predict(inputs, options).prediction;

@@ -20,8 +20,8 @@ class RunPredictor {
     RunPredictor(const evaluate::RunNames& names, const std::string& machines, const std::string& stacks,
                  const std::vector<std::string>& overrides);
 
-    /// The step of a predicted run with one more setting.
-    [[nodiscard]] double step_with(const evaluate::ValidatedRun& one, const std::string& setting) const;
+    /// The step of a predicted run with more settings.
+    [[nodiscard]] double step_with(const evaluate::ValidatedRun& one, const std::vector<std::string>& settings) const;
 
     /// Loads the machine and the stack of every run with the overrides: what is wrong with files or --set is an error,
     /// not a case that cannot be mapped. Settings of cases may not go with the overrides; such cases are not mapped.

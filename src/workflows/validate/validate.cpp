@@ -4,62 +4,34 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <iterator>
-#include <mutex>
 #include <set>
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/json.hpp"
 #include "compare/evaluate/names/run_names.hpp"
 #include "compare/evaluate/runs/run_groups.hpp"
 #include "compare/evaluate/runs/run_spread.hpp"
 #include "launch/input_files.hpp"
-#include "launch/progress_line.hpp"
+#include "workflows/validate/case_files.hpp"
 #include "workflows/validate/run_predictor.hpp"
 
 namespace auspex::workflows {
 namespace {
 
-namespace fs = std::filesystem;
-
-std::vector<std::string> files_of(const std::string& place) {
-    if (!fs::is_directory(place)) {
-        return {place};
-    }
-    std::vector<std::string> files;
-    for (const fs::directory_entry& entry : fs::directory_iterator(place)) {
-        if (entry.path().extension() == ".json") {
-            files.push_back(entry.path().string());
-        }
-    }
-    std::ranges::sort(files);
-    if (files.empty()) {
-        throw InputError("--cases " + place, "found a folder without JSON files; expected files of published runs");
-    }
-    return files;
-}
-
-JsonDocument load_names(std::vector<report::InputFile>& files) {
-    JsonDocument document = JsonDocument::load(launch::find_input("published-names", "runs"));
-    files.push_back({"names", document.name(), document.sha256()});
-    return document;
-}
-
-/// Errors of verified runs without the constant. `runs` have predictions.
+/// Errors of verified runs without the constant: with `without`, PATH=VALUE, in its place. `runs` have predictions.
 evaluate::ConstantAblation ablation_of(const RunPredictor& predictor, const evaluate::RunNames::Fitted& fitted,
-                                       const std::vector<evaluate::ValidatedRun>& runs) {
-    evaluate::ConstantAblation ablation{fitted.stack, fitted.machine, fitted.constant, fitted.without, {}, {}, 0, 0};
+                                       const std::string& without, const std::vector<evaluate::ValidatedRun>& runs) {
+    const std::string path = without.substr(0, without.find('='));
+    evaluate::ConstantAblation ablation{fitted.stack, fitted.machine, path, without, {}, {}, 0, 0};
     const auto has_it = [&](const evaluate::ValidatedRun& one) {
         const bool is_of_file = fitted.stack.empty() ? one.machine == fitted.machine : one.stack == fitted.stack;
-        return is_of_file && std::ranges::find(one.constants, fitted.constant) != one.constants.end();
+        return is_of_file && std::ranges::find(one.constants, path, &Constant::path) != one.constants.end();
     };
     std::vector<evaluate::ValidatedRun> changed = runs;
     tbb::parallel_for(std::size_t{0}, changed.size(), [&](std::size_t i) {
         evaluate::ValidatedRun& one = changed[i];
         if (one.why_unmapped.empty() && one.is_verified() && has_it(one)) {
-            one.predicted_s = predictor.step_with(runs[i], fitted.without);
+            one.predicted_s = predictor.step_with(runs[i], {without});
         }
     });
     const auto some = [&](const std::vector<evaluate::ValidatedRun>& from) {
@@ -73,17 +45,18 @@ evaluate::ConstantAblation ablation_of(const RunPredictor& predictor, const eval
     return ablation;
 }
 
-/// Of each constant once, whatever the number of cases that gave it.
+/// Of each constant once, whatever the number of entries that have it.
 void add_ablations(const RunPredictor& predictor, ValidatedRuns& all) {
     std::set<std::string> done;
     for (const evaluate::RunNames::Fitted& fitted : all.names.fitted) {
-        if (fitted.constant.empty() ||
-            !done.insert(fitted.stack + "\n" + fitted.machine + "\n" + fitted.constant).second) {
-            continue;
-        }
-        evaluate::ConstantAblation ablation = ablation_of(predictor, fitted, all.runs);
-        if (ablation.with_it.errors.n > 0) {
-            all.ablations.push_back(std::move(ablation));
+        for (const std::string& without : fitted.without) {
+            if (!done.insert(fitted.stack + "\n" + fitted.machine + "\n" + without).second) {
+                continue;
+            }
+            evaluate::ConstantAblation ablation = ablation_of(predictor, fitted, without, all.runs);
+            if (ablation.with_it.errors.n > 0) {
+                all.ablations.push_back(std::move(ablation));
+            }
         }
     }
 }
@@ -124,29 +97,11 @@ void add_files(const ValidateRequest& request, ValidatedRuns& all) {
 
 ValidatedRuns validate(const ValidateRequest& request) {
     ValidatedRuns all;
-    all.names = evaluate::load_run_names(load_names(all.files));
+    all.names = load_names(all.files);
     const RunPredictor predictor(all.names, request.machines, request.stacks, request.overrides);
-    std::vector<evaluate::PublishedRun> runs;
-    for (const std::string& place : request.cases) {
-        for (const std::string& file : files_of(place)) {
-            const JsonDocument document = JsonDocument::load(file);
-            all.files.push_back({"cases", document.name(), document.sha256()});
-            std::ranges::move(evaluate::load_published_runs(document), std::back_inserter(runs));
-        }
-    }
-    if (runs.empty()) {
-        throw InputError("--cases", "found no case; expected files of published runs");
-    }
+    std::vector<evaluate::PublishedRun> runs = load_cases(request.cases, all.files);
     predictor.check_files(runs);
-    launch::ProgressLine progress("cases predicted");
-    all.runs.resize(runs.size());
-    std::mutex mutex;
-    std::size_t done = 0;
-    tbb::parallel_for(std::size_t{0}, runs.size(), [&](std::size_t i) {
-        all.runs[i] = predictor.validated(std::move(runs[i]));
-        const std::scoped_lock lock(mutex);
-        progress.show(++done, runs.size());
-    });
+    all.runs = predicted(predictor, std::move(runs));
     if (request.for_files) {
         require_a_prediction(all.runs);
     }

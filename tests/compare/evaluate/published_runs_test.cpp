@@ -252,7 +252,7 @@ TEST(PublishedRuns, names_are_those_that_a_case_begins_with) {
         R"({"hardware": [{"gpu": ["G"], "system": "LUMI", "machine": "a"}, {"gpu": ["G"], "machine": "b"}],
             "frameworks": [{"name": "F", "texts": ["F"], "stack": "s", "plan": {"gradient_dtype": "fp32",
                             "expert_kernels": "loop", "dispatch": "alltoall", "recompute_unstated": "full"}}],
-            "fitted": [{"id": "gpt3", "what": "a rate"}]})",
+            "fitted": [{"id": ["gpt2", "gpt3"], "what": "a rate"}]})",
         "names.json"));
     EXPECT_EQ(hardware_of(names, run_with(kGpt, {{"machine", "LUMI"}}))->machine, "a");
     EXPECT_EQ(hardware_of(names, run_with(kGpt, {}))->machine, "b");

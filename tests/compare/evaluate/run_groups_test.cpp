@@ -117,19 +117,19 @@ TEST(RunReasons, the_first_that_fits_is_a_cases_reason) {
     EXPECT_EQ(reason_of(names, run), "");
 }
 
-TEST(RunFitted, how_a_constant_would_be_without_is_said_wholly_or_not_at_all) {
+TEST(RunFitted, how_constants_would_be_without_is_said_with_their_file_or_not_at_all) {
     const auto names = [](const std::string& more) {
         return load_run_names(JsonDocument::parse(
-            R"({"hardware": [], "frameworks": [], "fitted": [{"id": "a", "what": "w")" + more + "}]}", "runs.json"));
+            R"({"hardware": [], "frameworks": [], "fitted": [{"id": ["a"], "what": "w")" + more + "}]}", "runs.json"));
     };
-    EXPECT_EQ(names("").fitted.front().constant, "");
-    EXPECT_EQ(names(R"(, "stack": "s", "constant": "stack.a.b", "without": "stack.a.b=1")").fitted.front().without,
-              "stack.a.b=1");
-    for (const char* const more : {R"(, "stack": "s")", R"(, "constant": "stack.a", "without": "stack.a=1")",
-                                   R"(, "stack": "s", "machine": "m", "constant": "stack.a", "without": "stack.a=1")",
-                                   R"(, "machine": "m", "constant": "stack.a", "without": "stack.a=1")",
-                                   R"(, "stack": "s", "constant": "stack.a", "without": "stack.b=1")",
-                                   R"(, "stack": "s", "constant": "stack.a", "without": "stack.a=")"}) {
+    EXPECT_TRUE(names("").fitted.front().without.empty());
+    EXPECT_EQ(names(R"(, "stack": "s", "without": ["stack.a.b=1", "stack.c=2"])").fitted.front().without,
+              (std::vector<std::string>{"stack.a.b=1", "stack.c=2"}));
+    for (const char* const more :
+         {R"(, "stack": "s")", R"(, "without": ["stack.a=1"])",
+          R"(, "stack": "s", "machine": "m", "without": ["stack.a=1"])", R"(, "machine": "m", "without": ["stack.a=1"])",
+          R"(, "stack": "s", "without": ["stack.a"])", R"(, "stack": "s", "without": ["stack.a="])",
+          R"(, "stack": "s", "constant": "stack.a", "without": ["stack.a=1"])"}) {
         EXPECT_THROW(static_cast<void>(names(more)), InputError) << more;
     }
 }

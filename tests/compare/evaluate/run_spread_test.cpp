@@ -36,8 +36,9 @@ TEST(RunSpread, a_spread_is_the_90th_percentile_of_what_is_missing) {
     for (const double missing : {0.3, 0.0, 0.5, 0.1, 0.4, 0.2}) {
         runs.push_back(run_of(missing < 0.25 ? "a" : "b", "s", "m", missing, 0));
     }
+    runs.front().is_fitted = true;  // counts as others do
     runs.push_back(run_of("c", "s", "m", 9, 0));
-    runs.back().is_fitted = true;
+    runs.back().is_corrected = true;
     runs.push_back(run_of("c", "s", "m", 9, 0));
     runs.back().why_unmapped = "no GPU";
     const auto spreads = spreads_of(runs);

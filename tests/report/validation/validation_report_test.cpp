@@ -42,7 +42,7 @@ ValidationReport report_of() {
     ValidatedRun unmapped;
     unmapped.run.id = "elsewhere", unmapped.why_unmapped = "elsewhere: no such GPU";
     report.runs.push_back(unmapped);
-    report.names.fitted = {{"case<0>", "", "", "", "stack.kernels.gemm_efficiency"}};
+    report.names.fitted = {{{"case<0>"}, "", "", "", "stack.kernels.gemm_efficiency"}};
     report.command = "auspex validate --cases x --out y";
     report.folder = testing::TempDir() + "auspex-validation";
     return report;

@@ -8,6 +8,7 @@
 #include "base/json_writer.hpp"
 #include "base/shell_word.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/flags/flag_values.hpp"
 #include "launch/input_files.hpp"
 #include "launch/mpirun.hpp"
 #include "models/cpu/cache.hpp"
@@ -21,6 +22,12 @@ constexpr const char* kDefaultOut = "machines/local.json";
 
 void require_sense(const Options& options) {
     const CalibrateFlags& calibrate = options.calibrate;
+    refuse_given({{"--fit", !calibrate.fit.empty()},
+                  {"--hold-back", calibrate.has_hold_back},
+                  {"--machines", !options.validate.machines.empty()},
+                  {"--stacks", !options.validate.stacks.empty()},
+                  {"--set", !options.overrides.empty()}},
+                 "found without --cases; expected published runs to fit constants to");
     if (calibrate.from.empty() && !options.machine.empty()) {
         throw InputError("--machine",
                          "found without --from; expected both: rows of another machine replace constants "
@@ -214,6 +221,10 @@ void print_text(const report::CalibrationReport& report) {
 }  // namespace
 
 void run_calibrate(const Options& options) {
+    if (!options.validate.cases.empty()) {
+        run_calibrate_cases(options);
+        return;
+    }
     require_sense(options);
     const workflows::CalibrateRequest request = calibrate_request(options);
     const workflows::Calibrated calibrated = calibrate_or_blame_rows(request);

@@ -41,11 +41,14 @@ std::vector<Command> training_commands() {
          "time the trainer's kernels and messages on this machine, and write a machine file of it",
          "auspex calibrate --out machines/local.json --report build/calibration\n"
          "  auspex calibrate --from aurora --machine aurora --out build/aurora-measured.json\n"
+         "  auspex calibrate --cases tests/published/runs/h100.json --machine dgx-h100 --fit machine.tile.gemm_ceiling "
+         "--out build/dgx-h100.json\n"
          "  tools/netlab run --nodes 2 --slots 2 --rate 400mbit -- auspex calibrate --out machines/local-2.json "
          "--hostfile {hostfile} --mpirun \"{flags}\"",
          {},
          {Flag::kCalibrateOut, Flag::kMeasurements, Flag::kFresh, Flag::kMaxRanks, Flag::kPrecision, Flag::kBudget,
-          Flag::kTrainStack, Flag::kHostfile, Flag::kMpirun, Flag::kReport, Flag::kFrom, Flag::kMachine, Flag::kJson},
+          Flag::kTrainStack, Flag::kHostfile, Flag::kMpirun, Flag::kReport, Flag::kFrom, Flag::kMachine, Flag::kCases,
+          Flag::kFit, Flag::kHoldBack, Flag::kMachinesFolder, Flag::kStacksFolder, Flag::kSet, Flag::kJson},
          run_calibrate,
          calibrate_meanings()},
         {"compare",

@@ -68,28 +68,23 @@ RunNames::Correction read_correction(const JsonValue& v) {
     return correction;
 }
 
-/// All of what says how the constant would be without the cases, or none of it.
+/// Both the file and its constants as they would be without the cases, or neither.
 RunNames::Fitted read_fitted(const JsonValue& v) {
-    v.allow_only({"id", "source_key", "framework", "source", "what", "stack", "machine", "constant", "without"});
-    RunNames::Fitted fitted{text_in(v, "id"),      text_in(v, "source_key"), text_in(v, "framework"),
-                            text_in(v, "source"),  name_in(v, "what"),       text_in(v, "stack"),
-                            text_in(v, "machine"), text_in(v, "constant"),   text_in(v, "without")};
+    v.allow_only({"id", "source_key", "framework", "source", "what", "stack", "machine", "without"});
+    RunNames::Fitted fitted{texts_in(v, "id"),   text_in(v, "source_key"), text_in(v, "framework"),
+                            text_in(v, "source"), name_in(v, "what"),       text_in(v, "stack"),
+                            text_in(v, "machine"), texts_in(v, "without")};
     const bool has_place = fitted.stack.empty() != fitted.machine.empty();
-    const bool says_nothing =
-        fitted.stack.empty() && fitted.machine.empty() && fitted.constant.empty() && fitted.without.empty();
-    if (says_nothing) {
-        return fitted;
-    }
-    if (!has_place || fitted.constant.empty()) {
-        v.fail("with constant or without also the stack, or the machine, that has it, and both of them");
+    const bool has_both = !fitted.stack.empty() && !fitted.machine.empty();
+    if (has_both || has_place == fitted.without.empty()) {
+        v.fail("both of without and the stack, or the machine, that has the constants, or neither");
     }
     const std::string role = fitted.stack.empty() ? "machine." : "stack.";
-    if (!fitted.constant.starts_with(role)) {
-        v.at("constant").fail("a path that begins with " + role);
-    }
-    const std::string begin = fitted.constant + "=";
-    if (!fitted.without.starts_with(begin) || fitted.without.size() == begin.size()) {
-        v.fail("without " + begin + "VALUE");
+    for (const std::string& text : fitted.without) {
+        const std::size_t end = text.find('=');
+        if (!text.starts_with(role) || end == std::string::npos || end + 1 == text.size()) {
+            v.at("without").fail("texts " + role + "PATH=VALUE");
+        }
     }
     return fitted;
 }

@@ -8,10 +8,16 @@
 namespace auspex::evaluate {
 namespace {
 
+bool has_id(const std::string& id, const PublishedRun& run) { return id.empty() || id == run.id; }
+
+bool has_id(const std::vector<std::string>& ids, const PublishedRun& run) {
+    return ids.empty() || std::ranges::find(ids, run.id) != ids.end();
+}
+
 /// Texts that an entry leaves out fit every case.
 template <typename Entry>
 bool fits(const Entry& one, const PublishedRun& run) {
-    return (one.id.empty() || one.id == run.id) && (one.source_key.empty() || one.source_key == run.source_key) &&
+    return has_id(one.id, run) && (one.source_key.empty() || one.source_key == run.source_key) &&
            (one.framework.empty() || run.framework.starts_with(one.framework)) &&
            run.source.find(one.source) != std::string::npos;
 }
@@ -21,8 +27,7 @@ bool fits(const Entry& one, const PublishedRun& run) {
 std::vector<const RunNames::Correction*> corrections_of(const RunNames& names, const PublishedRun& run) {
     std::vector<const RunNames::Correction*> found;
     for (const RunNames::Correction& one : names.corrections) {
-        const bool has_id = one.id.empty() || std::ranges::find(one.id, run.id) != one.id.end();
-        if (has_id && contains_any(run.source, one.source)) {
+        if (has_id(one.id, run) && contains_any(run.source, one.source)) {
             found.push_back(&one);
         }
     }

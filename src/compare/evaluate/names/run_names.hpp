@@ -116,13 +116,13 @@ struct RunNames {
         std::string why;
         int micro_batch = 0;  ///< sequences, in place of the case's, with as many micro-batches a step; 0: the case's
     };
-    /// Cases that gave a constant: those with everything that is named here.
+    /// Cases that gave constants: of one of the ids, if there are any, and with everything else that is named here.
     struct Fitted {
-        std::string id, source_key, framework, source;  ///< source: somewhere in the case's
-        std::string what;                               ///< the constants
-        /// The constant, of which stack or machine it is, and "PATH=VALUE" of how it would be if no run had told;
-        /// empty: the entry does not say.
-        std::string stack{}, machine{}, constant{}, without{};
+        std::vector<std::string> id;
+        std::string source_key, framework, source;  ///< source: somewhere in the case's
+        std::string what;                           ///< the constants
+        std::string stack{}, machine{};             ///< which has them; empty: the entry does not say
+        std::vector<std::string> without{};         ///< PATH=VALUE of each: how it would be if no run had told
     };
     /// Why cases are predicted wrongly, as people have found out: of those with everything that is named here.
     struct Reason {

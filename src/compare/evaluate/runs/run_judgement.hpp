@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/constant.hpp"
 #include "base/statistics/interval.hpp"
 #include "compare/evaluate/error_summary.hpp"
 #include "compare/evaluate/published/published_run.hpp"
@@ -26,13 +27,13 @@ struct ValidatedRun {
     std::optional<models::PublishedSpread> spread;  ///< judge_intervals(); nothing: there is none
     double low_s = 0, high_s = 0;                   ///< the 90 % interval with it, by which the case is judged
     schedule::LossTimes losses{};                   ///< what the predicted step is made of
-    double predicted_memory_bytes = 0;   ///< where the allocator is played what it reserves, as runs measure it
-    double allocated_memory_bytes = 0;   ///< of that, what it hands out; 0 where it is not played
-    bool is_corrected = false;           ///< what the case says was changed: RunNames::Correction
-    std::vector<std::string> constants;  ///< paths of those of machine and stack that the prediction read
-    bool is_fitted = false;              ///< it, or its group, gave a constant
-    std::vector<std::string> notes;      ///< what was assumed of the case
-    std::string why;                     ///< a reason for its error that people have found; empty: none
+    double predicted_memory_bytes = 0;  ///< where the allocator is played what it reserves, as runs measure it
+    double allocated_memory_bytes = 0;  ///< of that, what it hands out; 0 where it is not played
+    bool is_corrected = false;          ///< what the case says was changed: RunNames::Correction
+    std::vector<Constant> constants;    ///< those of machine and stack that the prediction read
+    bool is_fitted = false;             ///< it, or its group, gave a constant
+    std::vector<std::string> notes;     ///< what was assumed of the case
+    std::string why;                    ///< a reason for its error that people have found; empty: none
     RunTraits traits;
     std::string workload, plan;         ///< what was predicted, as files of this project
     std::vector<std::string> settings;  ///< ROLE.PATH=VALUE of machine and stack

@@ -34,7 +34,7 @@ double missing_sigma(const ValidatedRun& run) {
 std::vector<models::PublishedSpread> spreads_of(const std::vector<ValidatedRun>& runs, const std::string* without) {
     std::map<Key, Members> groups;
     for (const ValidatedRun& one : runs) {
-        if (!one.why_unmapped.empty() || !one.is_verified() || (without != nullptr && one.run.source_key == *without)) {
+        if (!one.why_unmapped.empty() || one.is_corrected || (without != nullptr && one.run.source_key == *without)) {
             continue;
         }
         for (const Key& key : {Key{"", ""}, Key{one.stack, ""}, Key{"", one.machine}, Key{one.stack, one.machine}}) {

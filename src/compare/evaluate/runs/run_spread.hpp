@@ -15,8 +15,9 @@ namespace auspex::evaluate {
 /// Of all runs, of those with each stack, on each machine, and of each stack on each machine, as far as there are
 /// kLeastRunsOfSpread of them, and kLeastSourcesOfSpread with kLeastRunsOfSource each: runs of one source are off in
 /// one way, and say nothing of another's. Sigma is the 90th percentile of their missing_sigma, so that with it
-/// intervals hold in 90 % of them. All runs come first, others by name. Runs without a prediction and fitted ones count
-/// in none, nor do those of source `without`.
+/// intervals hold in 90 % of them. All runs come first, others by name. Runs without a prediction and corrected ones
+/// count in none, nor do those of source `without`; fitted ones count: a few constants do not take the errors of many
+/// away.
 inline constexpr std::ptrdiff_t kLeastSourcesOfSpread = 2;
 inline constexpr int kLeastRunsOfSource = 2;
 [[nodiscard]] std::vector<models::PublishedSpread> spreads_of(const std::vector<ValidatedRun>& runs,

@@ -1,0 +1,196 @@
+/// @file auspex calibrate --cases: constants fitted to published runs, and what runs that are held back say of them.
+#include <cmath>
+#include <iostream>
+
+#include "base/error.hpp"
+#include "base/json_writer.hpp"
+#include "base/number_text.hpp"
+#include "base/shell_word.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/flags/flag_values.hpp"
+#include "compare/fit/machine_edit.hpp"
+#include "launch/output_locks.hpp"
+#include "report/parts/report_files.hpp"
+#include "report/parts/text_table.hpp"
+#include "workflows/validate/fit_constants.hpp"
+
+namespace auspex::cli {
+namespace {
+
+using workflows::CaseOfFit;
+using workflows::ConstantsFit;
+using workflows::FittedConstant;
+
+void require_sense_of_fit(const Options& options) {
+    const CalibrateFlags& flags = options.calibrate;
+    refuse_given({{"--from", !flags.from.empty()},
+                  {"--measurements", !flags.measurements.empty()},
+                  {"--fresh", flags.fresh},
+                  {"--max-ranks", options.max_ranks > 0},
+                  {"--precision", !flags.precision.empty()},
+                  {"--budget-s", flags.budget_s > 0},
+                  {"--hostfile", !options.train.hostfile.empty()},
+                  {"--mpirun", !options.train.mpirun.empty()},
+                  {"--report", !flags.report.empty()}},
+                 "found together with --cases; expected runs that others measured, or a machine to measure");
+    if (flags.fit.empty()) {
+        throw InputError("--cases",
+                         "found without --fit; expected constants to fit to the cases, such as --fit "
+                         "stack.kernels.gemm_efficiency");
+    }
+    if (options.machine.empty() == options.stack.empty()) {
+        throw InputError("--fit", std::string(options.machine.empty() ? "found without" : "found together with both") +
+                                      " --machine and --stack; expected one of them: the file whose constants are "
+                                      "fitted to its cases");
+    }
+    const std::string role = options.machine.empty() ? "stack" : "machine";
+    for (const std::string& path : flags.fit) {
+        if (!path.starts_with(role + ".")) {
+            throw InputError("--fit", "found " + path + " with --" + role + "; expected constants of the " + role);
+        }
+    }
+    const std::string& name = options.machine.empty() ? options.stack : options.machine;
+    if (name.find('/') != std::string::npos || name.ends_with(".json")) {
+        throw InputError("--" + role, "found \"" + name + "\"; expected a name, as cases mean one; --" + role +
+                                          "s DIR takes files of such names from another folder");
+    }
+}
+
+workflows::FitConstantsRequest fit_request(const Options& options) {
+    workflows::FitConstantsRequest request;
+    request.cases = options.validate.cases;
+    request.machines = options.validate.machines;
+    request.stacks = options.validate.stacks;
+    request.overrides = options.overrides;
+    request.machine = options.machine;
+    request.stack = options.stack;
+    request.constants = options.calibrate.fit;
+    request.holds_back = options.calibrate.holds_back;
+    return request;
+}
+
+/// Of cases before and after.
+struct ErrorsOfPart {
+    int n = 0;
+    double before = 0, after = 0, bias_before = 0, bias_after = 0;  ///< means of |error|, and of errors
+};
+
+ErrorsOfPart errors_of(const ConstantsFit& fit, bool held_back) {
+    ErrorsOfPart errors;
+    for (const CaseOfFit& one : fit.cases) {
+        if (one.is_held_back == held_back) {
+            ++errors.n;
+            errors.before += std::abs(one.run.error()), errors.bias_before += one.run.error();
+            errors.after += std::abs(one.error()), errors.bias_after += one.error();
+        }
+    }
+    for (double* const sum : {&errors.before, &errors.after, &errors.bias_before, &errors.bias_after}) {
+        *sum /= errors.n > 0 ? errors.n : 1;
+    }
+    return errors;
+}
+
+std::string quantity_text(double value, const FittedConstant& of) {
+    const std::string json = fit::quantity_json(value, of.before.dimension);
+    return json.starts_with('"') ? json.substr(1, json.size() - 2) : json;
+}
+
+void print_fit(const ConstantsFit& fit) {
+    std::vector<report::TextRow> constants{{"constant", "before", "±", "now", "±", "told by the cases"}};
+    for (const FittedConstant& one : fit.constants) {
+        constants.push_back({one.before.path, quantity_text(one.before.value, one),
+                             percent(one.before.relative_uncertainty), quantity_text(one.value, one),
+                             percent(one.uncertainty), percent(one.told(), 0)});
+    }
+    std::cout << report::text_table(constants, {0}) << "\n";
+    std::vector<report::TextRow> parts{{"cases", "n", "mean |error| before", "now", "bias before", "now"}};
+    for (const bool held_back : {false, true}) {
+        const ErrorsOfPart errors = errors_of(fit, held_back);
+        if (errors.n > 0) {
+            parts.push_back({held_back ? "held back" : "fitted", std::to_string(errors.n), percent(errors.before),
+                             percent(errors.after), signed_percent(errors.bias_before),
+                             signed_percent(errors.bias_after)});
+        }
+    }
+    std::cout << report::text_table(parts, {0}) << "\n";
+    std::vector<report::TextRow> cases{{"error before", "now", "measured", "case", "source", ""}};
+    for (const CaseOfFit& one : fit.cases) {
+        cases.push_back({signed_percent(one.run.error()), signed_percent(one.error()),
+                         duration(one.run.measured.seconds), one.run.run.id, one.run.run.source_key,
+                         one.is_held_back ? "held back" : "fitted"});
+    }
+    std::cout << report::text_table(cases, {3, 4, 5}) << "\n";
+    for (const evaluate::ValidatedRun& one : fit.unmapped) {
+        std::cout << "Not predicted: " << one.run.id << ": " << one.why_unmapped << "\n";
+    }
+    if (fit.others > 0) {
+        std::cout << counted(fit.others, "case") << " of other machines or stacks, or that read none of the constants, "
+                  << (fit.others == 1 ? "is" : "are") << " left out.\n";
+    }
+    std::cout
+        << "±: one standard deviation; told by the cases: how much of the uncertainty before they took away, each "
+           "source counted once. Constants start from the file's values and stay near them as far as its "
+           "uncertainties say so.\n";
+}
+
+void write_part(JsonWriter& json, const char* key, const ErrorsOfPart& errors) {
+    json.key(key).begin_object().member("n", errors.n).member("mape_before", errors.before);
+    json.member("mape", errors.after).member("bias_before", errors.bias_before).member("bias", errors.bias_after);
+    json.end_object();
+}
+
+/// What docs/json-output.md lists for `auspex calibrate --cases`.
+void print_fit_json(const ConstantsFit& fit, const Options& options) {
+    JsonWriter json(std::cout);
+    json.begin_object().member("version", AUSPEX_VERSION);
+    json.member(options.stack.empty() ? "machine" : "stack", options.stack.empty() ? options.machine : options.stack);
+    json.member("file", options.out).key("constants").begin_array();
+    for (const FittedConstant& one : fit.constants) {
+        json.begin_object().member("path", one.before.path).member("before", one.before.value);
+        json.member("before_kind", to_string(one.before.kind));
+        json.member("before_uncertainty", one.before.relative_uncertainty).member("value", one.value);
+        json.member("uncertainty", one.uncertainty).member("told", one.told()).end_object();
+    }
+    json.end_array();
+    write_part(json, "fitted", errors_of(fit, false));
+    write_part(json, "held_back", errors_of(fit, true));
+    json.key("cases").begin_array();
+    for (const CaseOfFit& one : fit.cases) {
+        json.begin_object().member("id", one.run.run.id).member("source", one.run.run.source_key);
+        json.member("held_back", one.is_held_back).member("measured_step_s", one.run.measured.seconds);
+        json.member("predicted_step_s_before", one.run.predicted_s).member("predicted_step_s", one.predicted_s);
+        json.member("error_before", one.run.error()).member("error", one.error()).end_object();
+    }
+    json.end_array().key("unmapped").begin_array();
+    for (const evaluate::ValidatedRun& one : fit.unmapped) {
+        json.begin_object().member("id", one.run.id).member("why", one.why_unmapped).end_object();
+    }
+    json.end_array().member("others", fit.others).end_object();
+}
+
+}  // namespace
+
+void run_calibrate_cases(const Options& options) {
+    require_sense_of_fit(options);
+    launch::OutputLocks locks(options.command_line);
+    if (!options.out.empty()) {
+        locks.take_file("--out " + options.out, options.out);
+        launch::require_writable("--out", options.out);
+    }
+    const ConstantsFit fit = workflows::fit_constants(fit_request(options));
+    if (!options.out.empty()) {
+        report::write_report_file(options.out, fit::laid_out(fit.file.dump()));
+    }
+    if (options.json) {
+        print_fit_json(fit, options);
+        return;
+    }
+    print_fit(fit);
+    if (!options.out.empty()) {
+        const char* const role = options.stack.empty() ? "machine" : "stack";
+        std::cout << "The " << role << " is " << options.out << ": --" << role << " " << quoted_for_shell(options.out)
+                  << ".\n";
+    }
+}
+
+}  // namespace auspex::cli

@@ -1,0 +1,53 @@
+#pragma once
+/// @file Constants of a machine or stack fitted to published runs, and judged by others that are held back.
+#include <string>
+#include <vector>
+
+#include "base/constant.hpp"
+#include "base/json.hpp"
+#include "compare/evaluate/runs/run_judgement.hpp"
+
+namespace auspex::workflows {
+
+struct FitConstantsRequest {
+    std::vector<std::string> cases;      ///< as ValidateRequest has them
+    std::string machines, stacks;        ///< folders in place of machines/ and stacks/; may be empty
+    std::vector<std::string> overrides;  ///< ROLE.PATH=VALUE, of machine or stack
+    std::string machine, stack;          ///< one of them: the name of the file whose constants are fitted
+    std::vector<std::string> constants;  ///< paths as predictions have them: "stack.kernels.gemm_efficiency"
+    bool holds_back = true;              ///< every second case of each source
+};
+
+/// One that was fitted.
+struct FittedConstant {
+    Constant before;
+    double value = 0;
+    double uncertainty = 0;  ///< one standard deviation over the value
+    /// What the cases know of it: 1 - (uncertainty / that before)^2.
+    [[nodiscard]] double told() const;
+};
+
+/// A case, before and after.
+struct CaseOfFit {
+    evaluate::ValidatedRun run;  ///< as predicted before
+    double predicted_s = 0;      ///< with the fitted constants
+    bool is_held_back = false;
+
+    [[nodiscard]] double error() const { return predicted_s / run.measured.seconds - 1; }
+};
+
+struct ConstantsFit {
+    std::vector<FittedConstant> constants;
+    std::vector<CaseOfFit> cases;  ///< by source and id
+    int others = 0;                ///< cases of other files, or whose predictions do not read the constants
+    std::vector<evaluate::ValidatedRun> unmapped;  ///< cases of the file that cannot be predicted
+    JsonDocument file;                             ///< the machine or stack with the constants
+};
+
+/// Fits the constants (fit::fit_from_priors, with the file's values and uncertainties as what was known) to the cases
+/// of the file that are not held back: of each source, by id, the second, fourth, … are. Throws InputError for what
+/// validate() refuses, for constants that no case's prediction reads, that are 0, or of another file, and where fewer
+/// than two cases are left.
+[[nodiscard]] ConstantsFit fit_constants(const FitConstantsRequest& request);
+
+}  // namespace auspex::workflows

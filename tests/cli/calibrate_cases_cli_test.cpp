@@ -1,0 +1,112 @@
+/// @file auspex calibrate --cases: constants come back from runs that were made with them; what is asked wrongly is
+/// said.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "base/json.hpp"
+#include "cli_fixture.hpp"
+
+namespace auspex::cli {
+namespace {
+
+using testing_cli::Outcome;
+
+class CalibrateCasesCli : public testing::Test, protected testing_cli::Runner {
+ protected:
+    static std::string file_with(const std::string& text) {
+        const std::string file = testing::TempDir() + "auspex-calibrate-cases.json";
+        std::ofstream(file) << text;
+        return file;
+    }
+    /// Llama 3 8B with `layers` layers on one node of 8 H100, of source `source`.
+    static std::string case_of(const std::string& id, const std::string& source, int layers, double step_s) {
+        return R"({"id": ")" + id + R"(", "source": "made up", "source_key": ")" + source +
+               R"(", "hardware": {"gpu": "H100-SXM-80GB", "gpus_per_node": 8}, "gpus": 8, "precision": "bf16",
+                  "framework": "Megatron-Core", "model": {"layers": )" +
+               std::to_string(layers) + R"(, "hidden": 4096, "heads": 32, "kv_heads": 8, "ffn": 14336,
+                  "vocab": 128256, "activation": "swiglu", "seq": 4096},
+                  "plan": {"tp": 2, "micro_batch": 1, "global_batch": 16, "seq_parallel": true, "zero": "1",
+                  "recompute": "full"}, "measured": {"step_time_s": )" +
+               std::to_string(step_s) + "}}";
+    }
+    static std::string four_cases(const std::vector<double>& steps) {
+        std::string text = "[";
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+            const int layers = 8 + 8 * static_cast<int>(i);
+            text += (i > 0 ? "," : "") + case_of("run" + std::to_string(i), i < 2 ? "A" : "B", layers, steps[i]);
+        }
+        return text + "]";
+    }
+};
+
+constexpr const char* kFit = " --stack megatron-core --fit stack.kernels.gemm_efficiency";
+
+/// Steps as predicted with gemm_efficiency 0.9: from 1 the fit goes to 0.9, by the first and the third; the others
+/// judge it.
+TEST_F(CalibrateCasesCli, a_constant_comes_back_from_runs_that_were_made_with_it) {
+    const Outcome made = run("validate --cases " + file_with(four_cases({1, 1, 1, 1})) +
+                             " --set stack.kernels.gemm_efficiency=0.9 --json");
+    ASSERT_EQ(made.exit_code, 0) << made.error;
+    const JsonDocument predicted = JsonDocument::parse(made.out, "validate");
+    std::vector<double> steps;
+    for (const JsonValue& one : predicted.root().at("cases").elements()) {
+        steps.push_back(one.at("predicted_step_s").as_number(0, 1e9));
+    }
+    const std::string out = testing::TempDir() + "auspex-calibrated-stack.json";
+    const Outcome found = run("calibrate --cases " + file_with(four_cases(steps)) + kFit + " --json --out " + out);
+    ASSERT_EQ(found.exit_code, 0) << found.error;
+    const JsonDocument fitted = JsonDocument::parse(found.out, "calibrate");
+    const JsonValue root = fitted.root();
+    const JsonValue constant = root.at("constants").elements().at(0);
+    EXPECT_NEAR(constant.at("value").as_number(0, 1), 0.9, 0.005);
+    EXPECT_GT(constant.at("told").as_number(0, 1), 0.5);
+    for (const char* const part : {"fitted", "held_back"}) {
+        EXPECT_EQ(root.at(part).at("n").as_integer(0, 9), 2) << part;
+        EXPECT_GT(root.at(part).at("mape_before").as_number(0, 1), 0.03) << part;
+        EXPECT_LT(root.at(part).at("mape").as_number(0, 1), 0.005) << part;
+    }
+    for (const JsonValue& one : root.at("cases").elements()) {
+        const std::string id = one.at("id").as_string();
+        EXPECT_EQ(one.at("held_back").as_bool(), id == "run1" || id == "run3") << id;
+    }
+    const JsonDocument file = JsonDocument::load(out);
+    const JsonValue written = file.root().at("kernels").at("gemm_efficiency");
+    EXPECT_NEAR(written.at("value").as_number(0, 1), constant.at("value").as_number(0, 1), 1e-6);
+    EXPECT_EQ(written.at("kind").as_string(), "fitted");
+    EXPECT_NE(written.at("source").as_string().find("A (run0); B (run2)"), std::string::npos);
+    const Outcome all = run("calibrate --cases " + file_with(four_cases(steps)) + kFit + " --hold-back none --json");
+    const JsonDocument of_all = JsonDocument::parse(all.out, "calibrate");
+    EXPECT_EQ(of_all.root().at("fitted").at("n").as_integer(0, 9), 4);
+    EXPECT_EQ(of_all.root().at("held_back").at("n").as_integer(0, 9), 0);
+}
+
+TEST_F(CalibrateCasesCli, what_is_asked_wrongly_is_said_by_flag) {
+    const std::string cases = " --cases " + file_with(four_cases({1, 1, 1, 1}));
+    for (const auto& [flags, fault] : std::vector<std::pair<std::string, std::string>>{
+             {cases, "--fit"},
+             {cases + " --fit stack.kernels.issue", "--machine and --stack"},
+             {cases + " --fit machine.tile.gemm_ceiling --stack megatron-core", "constants of the stack"},
+             {cases + " --fit kernels.issue --stack megatron-core", "kernels.issue"},
+             {cases + " --fit stack.kernels.issue,stack.kernels.issue --stack megatron-core", "twice"},
+             {cases + " --fit stack.kernels.isue --stack megatron-core", "stack.kernels.issue"},
+             {cases + " --fit stack.kernels.launch --stack megatron-core", "above 0"},
+             {cases + " --fit stack.kernels.gemm_efficiency --stack torchtitan", "cases of this stack"},
+             {cases + " --fit stack.kernels.issue --stack stacks/megatron-core.json", "--stacks DIR"},
+             {cases + kFit + " --hold-back most", "half or none"},
+             {cases + kFit + " --from aurora", "--from"},
+             {cases + kFit + " --budget-s 60", "--budget-s"},
+             {cases + kFit + " --out /nosuch/folder/out.json", "/nosuch"},
+             {" --fit stack.kernels.issue", "--cases"},
+             {" --hold-back none", "--cases"}}) {
+        const Outcome found = run("calibrate" + flags);
+        EXPECT_EQ(found.exit_code, 2) << flags;
+        EXPECT_NE(found.error.find(fault), std::string::npos) << flags << "\n" << found.error;
+    }
+}
+
+}  // namespace
+}  // namespace auspex::cli

@@ -5,7 +5,10 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/json.hpp"
 #include "cli_fixture.hpp"
@@ -82,6 +85,35 @@ TEST_F(CalibrateCasesCli, a_constant_comes_back_from_runs_that_were_made_with_it
     const JsonDocument of_all = JsonDocument::parse(all.out, "calibrate");
     EXPECT_EQ(of_all.root().at("fitted").at("n").as_integer(0, 9), 4);
     EXPECT_EQ(of_all.root().at("held_back").at("n").as_integer(0, 9), 0);
+}
+
+/// Shipped constants are where the fit leaves them, by the cases that machines/published/runs.json says gave them.
+TEST_F(CalibrateCasesCli, shipped_constants_are_those_of_the_fit) {
+    const Outcome found =
+        run("calibrate --cases tests/published/runs --stack megatron-deepspeed --fit "
+            "stack.kernels.gemm_efficiency,stack.kernels.attention_efficiency --json");
+    ASSERT_EQ(found.exit_code, 0) << found.error;
+    const JsonDocument fitted = JsonDocument::parse(found.out, "calibrate");
+    for (const JsonValue& constant : fitted.root().at("constants").elements()) {
+        const double moved = constant.at("value").as_number(0, 1) / constant.at("before").as_number(0, 1);
+        EXPECT_LT(std::abs(std::log(moved)), constant.at("uncertainty").as_number(0, 1))
+            << constant.at("path").as_string();
+    }
+    std::set<std::string> gave, told;
+    for (const JsonValue& one : fitted.root().at("cases").elements()) {
+        if (!one.at("held_back").as_bool()) {
+            gave.insert(one.at("id").as_string());
+        }
+    }
+    const JsonDocument names = JsonDocument::load("machines/published/runs.json");
+    for (const JsonValue& entry : names.root().at("fitted").elements()) {
+        if (const auto stack = entry.find("stack"); stack && stack->as_string() == "megatron-deepspeed") {
+            for (const JsonValue& id : entry.at("id").elements()) {
+                told.insert(id.as_string());
+            }
+        }
+    }
+    EXPECT_EQ(gave, told);
 }
 
 TEST_F(CalibrateCasesCli, what_is_asked_wrongly_is_said_by_flag) {

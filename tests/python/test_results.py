@@ -159,7 +159,7 @@ class Results(unittest.TestCase):
             step.mfu = 1
 
     def test_they_are_shown_in_a_line_and_as_html(self):
-        self.assertRegex(repr(self.results["predict"]), r"^Prediction\(mula-7b-a1b, .*: step_time_s 994 ms, .*mfu 5.2 %")
+        self.assertRegex(repr(self.results["predict"]), r"^Prediction\(mula-7b-a1b, .*: step_time_s 987 ms, .*mfu 5.2 %")
         for name, result in self.results.items():
             with self.subTest(name):
                 html = result._repr_html_()

@@ -126,7 +126,7 @@ TEST_F(CalibrateCasesCli, what_is_asked_wrongly_is_said_by_flag) {
              {cases + " --fit stack.kernels.issue,stack.kernels.issue --stack megatron-core", "twice"},
              {cases + " --fit stack.kernels.isue --stack megatron-core", "stack.kernels.issue"},
              {cases + " --fit stack.kernels.launch --stack megatron-core", "above 0"},
-             {cases + " --fit stack.kernels.gemm_efficiency --stack torchtitan", "cases of this stack"},
+             {cases + " --fit stack.kernels.gemm_efficiency --stack torchtitan", "no case of stack torchtitan"},
              {cases + " --fit stack.kernels.issue --stack stacks/megatron-core.json", "--stacks DIR"},
              {cases + kFit + " --hold-back most", "half or none"},
              {cases + kFit + " --from aurora", "--from"},

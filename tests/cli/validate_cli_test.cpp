@@ -45,6 +45,18 @@ TEST_F(ValidateCli, a_setting_that_no_file_takes_is_an_error_and_no_case_that_is
     }
 }
 
+TEST_F(ValidateCli, places_that_are_not_there_are_said_with_their_flag) {
+    const std::string cases = file_with(kCases);
+    for (const auto& [flags, fault] : std::vector<std::pair<std::string, std::string>>{
+             {"--cases nowhere", "--cases nowhere: found no such file or folder"},
+             {"--cases " + cases + " --machines nowhere", "--machines nowhere: found no such folder"},
+             {"--cases " + cases + " --stacks nowhere", "--stacks nowhere: found no such folder"}}) {
+        const Outcome found = run("validate " + flags);
+        EXPECT_EQ(found.exit_code, 2) << flags;
+        EXPECT_NE(found.error.find(fault), std::string::npos) << found.error;
+    }
+}
+
 TEST_F(ValidateCli, a_case_is_predicted_as_its_inputs_are) {
     const Outcome found = run("validate --cases " + file_with(kCases) + " --json");
     ASSERT_EQ(found.exit_code, 0) << found.error;

@@ -21,6 +21,9 @@ namespace fs = std::filesystem;
 
 std::vector<std::string> files_of(const std::string& place) {
     if (!fs::is_directory(place)) {
+        if (!fs::exists(place)) {
+            throw InputError("--cases " + place, "found no such file or folder; expected files of published runs");
+        }
         return {place};
     }
     std::vector<std::string> files;

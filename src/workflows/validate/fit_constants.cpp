@@ -72,10 +72,9 @@ Constant constant_of(const std::vector<ValidatedRun>& runs, const std::string& r
     const auto reads = [&path](const ValidatedRun& one) { return find_constant(one, path) != nullptr; };
     const auto reader = std::ranges::find_if(runs, reads);
     if (reader == runs.end()) {
-        const std::string known = names_of_constants(runs, role);
         throw InputError("--fit", "found " + json_quote(path) +
-                                      ", which no prediction of these cases reads; expected " +
-                                      (known.empty() ? "cases of this " + role : "some of " + known));
+                                      ", which no prediction of these cases reads; expected " + "some of " +
+                                      names_of_constants(runs, role));
     }
     const Constant constant = *find_constant(*reader, path);
     if (constant.value <= 0) {
@@ -224,6 +223,11 @@ ConstantsFit fit_constants(const FitConstantsRequest& request) {
     const auto mapped = std::ranges::stable_partition(all, &std::string::empty, &ValidatedRun::why_unmapped);
     std::ranges::move(mapped, std::back_inserter(fit.unmapped));
     all.erase(mapped.begin(), mapped.end());
+    if (all.empty()) {
+        const std::string why = fit.unmapped.empty() ? "" : "; " + fit.unmapped.front().why_unmapped;
+        throw InputError("--cases", "found no case of " + role + " " + request.machine + request.stack +
+                                        " that can be predicted; expected two at least" + why);
+    }
     for (const std::string& path : request.constants) {
         const Constant constant = constant_of(all, role, path);
         fit.constants.push_back({constant, constant.value, constant.relative_uncertainty});

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <iterator>
 #include <limits>
 #include <optional>
@@ -32,6 +33,11 @@ RunPredictor::RunPredictor(const evaluate::RunNames& names, const std::string& m
                            const std::vector<std::string>& overrides)
     : names_(names), machines_(machines), stacks_(stacks), overrides_(overrides) {
     launch::require_roles(overrides, {"machine", "stack"});
+    for (const auto& [flag, folder] : {std::pair("--machines ", &machines), std::pair("--stacks ", &stacks)}) {
+        if (!folder->empty() && !std::filesystem::is_directory(*folder)) {
+            throw InputError(flag + *folder, "found no such folder; expected one with files of machines or stacks");
+        }
+    }
 }
 
 double RunPredictor::step_with(const evaluate::ValidatedRun& one, const std::vector<std::string>& settings) const {

@@ -16,7 +16,7 @@ namespace auspex::workflows {
 class RunPredictor {
  public:
     /// `machines`, `stacks`: folders of files in place of the shipped ones; `overrides`: ROLE.PATH=VALUE. All must live
-    /// as long.
+    /// as long. Throws InputError for folders that are none.
     RunPredictor(const evaluate::RunNames& names, const std::string& machines, const std::string& stacks,
                  const std::vector<std::string>& overrides);
 

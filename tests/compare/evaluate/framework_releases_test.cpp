@@ -39,7 +39,7 @@ std::string why(const PublishedRun& run) { return framework_of(shipped(), run)->
 /// Frameworks as papers, tables and people write them.
 TEST(FrameworkReleases, versions_on_hopper) {
     const std::string old = "megatron-core mcore-2024", eager = "megatron-core eager-2025",
-                      graphs = "megatron-core graphs-2026";
+                      graphs = "megatron-core partial-graphs-2026";
     const std::vector<std::array<std::string, 2>> expected{
         {"Megatron-Core r0.8.0", old},
         {"Megatron-LM (core_v0.8.0)", old},
@@ -109,11 +109,11 @@ TEST(FrameworkReleases, a_version_is_looked_for_where_the_case_may_say_it) {
     EXPECT_EQ(taken(run_of("Megatron-Core", kHopper, "Megatron-LM README @ core_r0.7.0")), "megatron-core mcore-2024");
     EXPECT_EQ(taken(run_of("Megatron-LM", kHopper, "github.com/NVIDIA/Megatron-LM/blob/core_v0.15.0/README.md")),
               "megatron-core eager-2025");
-    EXPECT_EQ(taken(run_of("NeMo", kHopper, "blog, 2024-07-12")), "megatron-core graphs-2026");
+    EXPECT_EQ(taken(run_of("NeMo", kHopper, "blog, 2024-07-12")), "megatron-core partial-graphs-2026");
     EXPECT_EQ(taken(run_of("Megatron-Bridge/Megatron-Core", kHopper, "summary.md, 26.04.01 NeMo container")),
               "megatron-core eager-2025");
     EXPECT_EQ(taken(run_of("Megatron-Bridge/Megatron-Core", kHopper, "summary.md, 26.06 NeMo container")),
-              "megatron-core graphs-2026");
+              "megatron-core partial-graphs-2026");
     EXPECT_EQ(taken(run_of("Megatron-Bridge", kHopper, "guide for 25.09.00 container")), "megatron-core eager-2025");
     EXPECT_EQ(taken(run_of("NeMo", kHopper, "", "container nvcr.io/nvidia/nemo:25.04")), "megatron-core eager-2025");
     EXPECT_EQ(taken(run_of("NeMo 24.09", kHopper, "NeMo 25.04 docs")), "megatron-core mcore-2024");
@@ -175,6 +175,11 @@ TEST(FrameworkReleases, some_releases_are_others_on_some_gpus) {
     EXPECT_EQ(taken(run_of("MegaScale", kAmpere)), "megatron-core mcore-2024");
 }
 
+/// Its own kernels are no release of Megatron-Core's.
+TEST(FrameworkReleases, hai_llm_is_held_up_by_no_host) {
+    EXPECT_EQ(taken(run_of("HAI-LLM", "H800")), "megatron-core hai-llm-2024");
+}
+
 TEST(FrameworkReleases, notes_say_stack_release_and_why) {
     EXPECT_EQ(why(run_of("NeMo", kHopper, "page, 25.11 NeMo container")),
               "stack megatron-core, release eager-2025: NeMo 25.11 (source)");
@@ -184,7 +189,8 @@ TEST(FrameworkReleases, notes_say_stack_release_and_why) {
               "stack megatron-core, release graphs-2026: NeMo 25.04 (framework); in place of eager-2025: kernels "
               "issued one by one are told by cases on Hopper, and not by those on Blackwell");
     EXPECT_EQ(why(run_of("NeMo", kHopper)),
-              "stack megatron-core, release graphs-2026: no version of NeMo found, the default");
+              "stack megatron-core, release partial-graphs-2026: no version of NeMo found, the default; in place of "
+              "graphs-2026: products of experts are issued one by one, which a case on Hopper tells");
     EXPECT_EQ(why(run_of("DGXC v3.1", kHopper)),
               "stack megatron-core, release eager-2025: DGXC v3.1 (framework) is none that is told apart, the default");
     EXPECT_EQ(why(run_of("nanotron 0.4", kHopper)), "stack nanotron: versions of nanotron are not told apart");

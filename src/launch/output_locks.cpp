@@ -50,6 +50,9 @@ void OutputLocks::take_file(const std::string& place, const std::string& file) {
 }
 
 void require_writable(const char* flag, const std::string& file) {
+    if (std::filesystem::is_directory(file)) {
+        throw InputError(std::string(flag) + " " + file, "found a folder; expected the name of a file");
+    }
     with_flag_context(flag, file, [&] { const OutputFile unused(file); });
 }
 

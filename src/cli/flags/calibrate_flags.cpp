@@ -71,7 +71,7 @@ FlagText calibrate_flag_text(Flag flag) {
                     "measurements"};
         case Flag::kFit:
             return {"fit", "ROLE.PATH,...",
-                    "with --cases: constants to fit to published runs, such as stack.kernels.gemm_efficiency; from "
+                    "with --cases: constants to fit to training runs, such as stack.kernels.gemm_efficiency; from "
                     "their values, as far as their uncertainties allow"};
         case Flag::kHoldBack:
             return {"hold-back", "WORD",
@@ -108,7 +108,8 @@ std::vector<FlagMeaning> calibrate_meanings() {
                                   by_default(workflows::CalibrateRequest().max_ranks)},
             {Flag::kCalibrateOut,
              "machine file to write (default machines/local.json); with --cases the machine or stack (default none)"},
-            {Flag::kCases, "instead of measuring: published training runs, files or folders, to which --fit is fitted"},
+            {Flag::kCases,
+             "instead of measuring: training runs, your own or published, files or folders, to which --fit is fitted"},
             {Flag::kMachine,
              "with --from: the machine whose constants are replaced, or the name of its file; with --cases: the name "
              "of the machine whose cases and constants are meant, or --stack"},

@@ -64,14 +64,18 @@ class Problem {
     [[nodiscard]] VectorXd precisions() const {
         VectorXd precision(size());
         for (Eigen::Index k = 0; k < size(); ++k) {
-            precision[k] = 1 / (prior(k).sigma * prior(k).sigma);
+            const double sigma = prior(k).sigma * widened_;
+            precision[k] = 1 / (sigma * sigma);
         }
         return precision;
     }
+    /// Priors count as so many times as wide.
+    void widen_priors(double times) { widened_ = times; }
 
  private:
     std::span<const PriorConstant> priors_;
     const ResidualsOf& residuals_of_;
+    double widened_ = 1;
 };
 
 /// What far observations count.
@@ -79,8 +83,11 @@ class Robust {
  public:
     enum class Rule { kHuber, kTukey };
 
-    Robust(Rule rule, const std::vector<double>& residuals) : rule_(rule), deviation_(scatter_of(residuals)) {
-        limit_ = rule == Rule::kHuber ? huber_limit({}, deviation_) : kTukeyLimit * deviation_;
+    Robust(Rule rule, const std::vector<double>& residuals)
+        : rule_(rule), deviation_(std::max(kLeastDeviation, scatter_of(residuals))) {
+        // Tukey's limit is by the scatter around 0, or none would have a say where all are off.
+        limit_ = rule == Rule::kHuber ? huber_limit({}, deviation_)
+                                      : kTukeyLimit * std::max(deviation_, robust_deviation(residuals));
     }
 
     /// rho(r / s).
@@ -95,7 +102,8 @@ class Robust {
         }
         return loss / (deviation_ * deviation_);
     }
-    /// rho'(r / s) / (r s), by which least squares are reweighted.
+    [[nodiscard]] double deviation() const { return deviation_; }
+    /// rho'(r / s) s / r: 1 of an observation that counts in full.
     [[nodiscard]] double weight(double residual) const {
         const double size = std::abs(residual);
         double weight = 0;
@@ -105,19 +113,18 @@ class Robust {
             const double rest = 1 - (size / limit_) * (size / limit_);
             weight = rest * rest;
         }
-        return weight / (deviation_ * deviation_);
+        return weight;
     }
 
  private:
     static constexpr double kTukeyLimit = 4.685;  ///< 95 % as efficient as least squares where errors are normal
 
-    /// Around their median: what all are off by is no scatter, but what a fit is to take away.
     static double scatter_of(std::vector<double> residuals) {
         const double middle = median(residuals);
         for (double& residual : residuals) {
             residual -= middle;
         }
-        return std::max(kLeastDeviation, robust_deviation(residuals));
+        return robust_deviation(residuals);
     }
 
     Rule rule_;
@@ -142,8 +149,10 @@ struct Curvature {
 Curvature curvature_at(const Problem& problem, const VectorXd& x, const std::vector<double>& residuals,
                        const Robust& robust) {
     const MatrixXd slopes = problem.slopes(x, residuals);
+    const double precision = 1 / (robust.deviation() * robust.deviation());
     VectorXd weights(slopes.rows());
-    std::ranges::transform(residuals, weights.begin(), [&](double residual) { return robust.weight(residual); });
+    std::ranges::transform(residuals, weights.begin(),
+                           [&](double residual) { return precision * robust.weight(residual); });
     const auto r = Eigen::Map<const VectorXd>(residuals.data(), slopes.rows());
     const MatrixXd weighted = slopes.transpose() * weights.asDiagonal();
     const VectorXd moved = x - problem.start();
@@ -203,22 +212,33 @@ void descend(const Problem& problem, Robust::Rule rule, Place& at) {
 
 }  // namespace
 
-PriorFit fit_from_priors(std::span<const PriorConstant> priors, const ResidualsOf& residuals_of, double independent) {
-    const Problem problem(priors, residuals_of);
+PriorFit fit_from_priors(std::span<const PriorConstant> priors, const ResidualsOf& residuals_of,
+                         const Sources& sources) {
+    constexpr double kWide = 10;
+    Problem problem(priors, residuals_of);
     Place at{problem.start(), problem.residuals(problem.start())};
     Place from_all = at;
     descend(problem, Robust::Rule::kTukey, at);
+    problem.widen_priors(kWide);  // Huber's rule bounds how hard observations pull, however far they are
     descend(problem, Robust::Rule::kHuber, from_all);
+    problem.widen_priors(1);
     descend(problem, Robust::Rule::kTukey, from_all);
     if (robust_deviation(from_all.residuals) < robust_deviation(at.residuals)) {
         at = std::move(from_all);
     }
-    MatrixXd precision = at.curvature.of_observations * (independent / static_cast<double>(at.residuals.size()));
+    const Robust robust(Robust::Rule::kTukey, at.residuals);
+    const double of_mean =
+        robust.deviation() * robust.deviation() * sources.n / static_cast<double>(at.residuals.size());
+    const double common = sources.deviation * sources.deviation;
+    MatrixXd precision = at.curvature.of_observations * (of_mean / (common + of_mean));
     precision.diagonal() += problem.precisions();
     const MatrixXd covariance = precision.inverse();
     PriorFit fit;
     for (Eigen::Index k = 0; k < problem.size(); ++k) {
         fit.constants.push_back({std::exp(at.x[k]), std::sqrt(covariance(k, k))});
+    }
+    for (const double residual : at.residuals) {
+        fit.weights.push_back(robust.weight(residual));
     }
     fit.residuals = std::move(at.residuals);
     return fit;

@@ -12,6 +12,8 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
+#include "base/text/closest_word.hpp"
+#include "base/text/text_list.hpp"
 #include "compare/fit/machine_edit.hpp"
 #include "compare/fit/prior_fit.hpp"
 #include "launch/input_files.hpp"
@@ -25,7 +27,13 @@ double FittedConstant::told() const {
     return std::max(0.0, 1 - share * share);
 }
 
+double FittedConstant::moved() const { return std::abs(std::log(value / before.value)) / before.relative_uncertainty; }
+
 namespace {
+
+constexpr double kLeastTold = 0.05;           ///< of constants that are changed
+constexpr double kDeviationOfSources = 0.05;  ///< what runs of one source are off together: predictions of published
+                                              ///< runs are 5 to 6 % off in the mean
 
 using evaluate::PublishedRun;
 using evaluate::ValidatedRun;
@@ -50,8 +58,8 @@ const Constant* find_constant(const ValidatedRun& one, const std::string& path) 
     return found == one.constants.end() ? nullptr : &*found;
 }
 
-/// "stack.kernels.gemm_efficiency, stack.kernels.launch": of the file, as predictions read them.
-std::string names_of_constants(const std::vector<ValidatedRun>& runs, const std::string& role) {
+/// Of the file, as predictions read them.
+std::vector<std::string> names_of_constants(const std::vector<ValidatedRun>& runs, const std::string& role) {
     std::set<std::string> names;
     for (const ValidatedRun& one : runs) {
         for (const Constant& constant : one.constants) {
@@ -60,26 +68,38 @@ std::string names_of_constants(const std::vector<ValidatedRun>& runs, const std:
             }
         }
     }
-    std::string list;
-    for (const std::string& name : names) {
-        list += (list.empty() ? "" : ", ") + name;
-    }
-    return list;
+    return {names.begin(), names.end()};
 }
 
-/// As the first run that reads it has it. Throws InputError.
+/// Constants that settings of a case itself give, such as those of its GPU, are not the file's.
+void drop_own_constants(std::vector<ValidatedRun>& runs, const std::vector<std::string>& overrides) {
+    for (ValidatedRun& one : runs) {
+        std::erase_if(one.constants, [&](const Constant& constant) {
+            const auto sets = [&](const std::string& text) { return text.starts_with(constant.path + "="); };
+            return std::ranges::count_if(one.settings, sets) > std::ranges::count_if(overrides, sets);
+        });
+    }
+}
+
+/// As the runs that read it have it. Throws InputError.
 Constant constant_of(const std::vector<ValidatedRun>& runs, const std::string& role, const std::string& path) {
     const auto reads = [&path](const ValidatedRun& one) { return find_constant(one, path) != nullptr; };
     const auto reader = std::ranges::find_if(runs, reads);
     if (reader == runs.end()) {
+        const std::vector<std::string> known = names_of_constants(runs, role);
         throw InputError("--fit", "found " + json_quote(path) +
-                                      ", which no prediction of these cases reads; expected " + "some of " +
-                                      names_of_constants(runs, role));
+                                      ", which no prediction of these cases reads; expected "
+                                      "some of " +
+                                      joined(known, ", ") + did_you_mean(path, known));
     }
     const Constant constant = *find_constant(*reader, path);
     if (constant.value <= 0) {
         throw InputError("--fit", "found " + path + ", which is " + json_number(constant.value) +
-                                      "; expected a constant above 0: its logarithm is fitted");
+                                      "; expected a constant above 0, of which the logarithm is fitted: --set " + path +
+                                      "=VALUE gives it one to start from");
+    }
+    if (constant.relative_uncertainty <= 0) {
+        throw InputError("--fit", "found " + path + ", whose uncertainty is 0; expected one that is not known exactly");
     }
     return constant;
 }
@@ -112,11 +132,11 @@ class CaseFit {
     CaseFit(const RunPredictor& predictor, ConstantsFit& fit) : predictor_(predictor), fit_(fit) {}
 
     void run() {
-        constexpr double kFurthest = 10, kLeastSigma = 0.005;
+        constexpr double kFurthest = 10;
         std::vector<fit::PriorConstant> priors;
         for (const FittedConstant& one : fit_.constants) {
             const Constant& constant = one.before;
-            priors.push_back({constant.value, std::max(kLeastSigma, constant.relative_uncertainty),
+            priors.push_back({constant.value, constant.relative_uncertainty,
                               std::max(constant.low, constant.value / kFurthest),
                               std::min(constant.high, constant.value * kFurthest)});
         }
@@ -126,14 +146,23 @@ class CaseFit {
                 sources.insert(one.run.run.source_key);
             }
         }
-        const fit::PriorFit found = fit::fit_from_priors(
-            priors, [this](std::span<const double> values) { return residuals(values); },
-            static_cast<double>(sources.size()));
+        const fit::PriorFit found =
+            fit::fit_from_priors(priors, [this](std::span<const double> values) { return residuals(values); },
+                                 {static_cast<double>(sources.size()), kDeviationOfSources});
         std::vector<double> values;
         for (std::size_t k = 0; k < found.constants.size(); ++k) {
-            fit_.constants[k].value = found.constants[k].value;
-            fit_.constants[k].uncertainty = found.constants[k].sigma;
-            values.push_back(found.constants[k].value);
+            constexpr double kClose = 1e-6;
+            const double value = found.constants[k].value;
+            FittedConstant fitted{fit_.constants[k].before, value, found.constants[k].sigma};
+            fitted.is_at_limit = value <= priors[k].low * (1 + kClose) || value >= priors[k].high * (1 - kClose);
+            if (fitted.told() >= kLeastTold) {
+                fit_.constants[k] = fitted;
+            }
+            values.push_back(fit_.constants[k].value);
+        }
+        auto weight = found.weights.begin();
+        for (CaseOfFit& one : fit_.cases) {
+            one.weight = one.is_held_back ? 0 : *weight++;
         }
         predict_with(values, true);
     }
@@ -180,18 +209,24 @@ class CaseFit {
     std::size_t evaluations_ = 0;
 };
 
+}  // namespace
+
+std::string name_of_source(const PublishedRun& run) { return run.source_key.empty() ? run.source : run.source_key; }
+
+namespace {
+
 /// "fitted with auspex calibrate to 3 cases of Megatron-LM (a, b, c)"
 std::string source_of(const ConstantsFit& fit) {
     std::map<std::string, std::string> ids;
     int n = 0;
     for (const CaseOfFit& one : fit.cases) {
         if (!one.is_held_back) {
-            std::string& list = ids[one.run.run.source_key];
+            std::string& list = ids[name_of_source(one.run.run)];
             list += (list.empty() ? "" : ", ") + one.run.run.id;
             ++n;
         }
     }
-    std::string text = "fitted by auspex calibrate to " + counted(n, "published run");
+    std::string text = "fitted by auspex calibrate to " + counted(n, "training run");
     for (const auto& [source, list] : ids) {
         text += (source == ids.begin()->first ? ": " : "; ") + source + " (" + list + ")";
     }
@@ -201,6 +236,9 @@ std::string source_of(const ConstantsFit& fit) {
 void write_constants(ConstantsFit& fit) {
     const std::string source = source_of(fit);
     for (const FittedConstant& one : fit.constants) {
+        if (one.told() < kLeastTold) {
+            continue;
+        }
         const std::string path = one.before.path.substr(one.before.path.find('.') + 1);
         fit::replace_constant(fit.file, path, one.before.dimension, one.value, source, ConstantKind::kFitted,
                               one.uncertainty);
@@ -220,6 +258,7 @@ ConstantsFit fit_constants(const FitConstantsRequest& request) {
     std::vector<PublishedRun> runs = cases_of_file(request, names, load_cases(request.cases, files), fit.others);
     predictor.check_files(runs);
     std::vector<ValidatedRun> all = predicted(predictor, std::move(runs));
+    drop_own_constants(all, request.overrides);
     const auto mapped = std::ranges::stable_partition(all, &std::string::empty, &ValidatedRun::why_unmapped);
     std::ranges::move(mapped, std::back_inserter(fit.unmapped));
     all.erase(mapped.begin(), mapped.end());

@@ -22,9 +22,13 @@ struct FitConstantsRequest {
 struct FittedConstant {
     Constant before;
     double value = 0;
-    double uncertainty = 0;  ///< one standard deviation over the value
+    double uncertainty = 0;    ///< one standard deviation over the value
+    bool is_at_limit = false;  ///< of what the file may say, or ten times what it says
     /// What the cases know of it: 1 - (uncertainty / that before)^2.
     [[nodiscard]] double told() const;
+    /// |ln(value / before)| over the uncertainty before. Beyond some, the file's uncertainty is too small, or the cases
+    /// are off for a reason that is none of the constant's.
+    [[nodiscard]] double moved() const;
 };
 
 /// A case, before and after.
@@ -32,9 +36,13 @@ struct CaseOfFit {
     evaluate::ValidatedRun run;  ///< as predicted before
     double predicted_s = 0;      ///< with the fitted constants
     bool is_held_back = false;
+    double weight = 0;  ///< of a case that was fitted to, 0 to 1: near 0 it is too far from the others to have a say
 
     [[nodiscard]] double error() const { return predicted_s / run.measured.seconds - 1; }
 };
+
+/// The case's key of it; of one without a key what it says.
+[[nodiscard]] std::string name_of_source(const evaluate::PublishedRun& run);
 
 struct ConstantsFit {
     std::vector<FittedConstant> constants;
@@ -45,9 +53,10 @@ struct ConstantsFit {
 };
 
 /// Fits the constants (fit::fit_from_priors, with the file's values and uncertainties as what was known) to the cases
-/// of the file that are not held back: of each source, by id, the second, fourth, … are. Throws InputError for what
-/// validate() refuses, for constants that no case's prediction reads, that are 0, or of another file, and where fewer
-/// than two cases are left.
+/// of the file that are not held back: of each source, by id, the second, fourth, … are. A constant of which the cases
+/// tell less than a twentieth stays as it is, in the file, too. Throws InputError for what
+/// validate() refuses, for constants that no case's prediction reads from the file, that are 0 or have no uncertainty,
+/// and where fewer than two cases are left.
 [[nodiscard]] ConstantsFit fit_constants(const FitConstantsRequest& request);
 
 }  // namespace auspex::workflows

@@ -1,5 +1,6 @@
 /// @file auspex calibrate --cases: constants fitted to published runs, and what runs that are held back say of them.
 #include <cmath>
+#include <filesystem>
 #include <iostream>
 
 #include "base/error.hpp"
@@ -9,6 +10,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/flags/flag_values.hpp"
 #include "compare/fit/machine_edit.hpp"
+#include "launch/input_files.hpp"
 #include "launch/output_locks.hpp"
 #include "report/parts/report_files.hpp"
 #include "report/parts/text_table.hpp"
@@ -95,14 +97,33 @@ std::string quantity_text(double value, const FittedConstant& of) {
     return json.starts_with('"') ? json.substr(1, json.size() - 2) : json;
 }
 
+const char* part_of(const CaseOfFit& one) {
+    constexpr double kSay = 0.1;
+    return one.is_held_back ? "held back" : one.weight < kSay ? "fitted, too far off to have a say" : "fitted";
+}
+
+void print_warnings(const ConstantsFit& fit) {
+    constexpr double kFar = 3;
+    for (const FittedConstant& one : fit.constants) {
+        if (one.moved() > kFar) {
+            std::cout
+                << "Warning: " << one.before.path << " went " << significant(one.moved(), 2)
+                << " times its uncertainty: that is too small in the file, or the cases are off for a reason that is "
+                   "none of the constant's\n\n";
+        }
+    }
+}
+
 void print_fit(const ConstantsFit& fit) {
     std::vector<report::TextRow> constants{{"constant", "before", "±", "now", "±", "told by the cases"}};
     for (const FittedConstant& one : fit.constants) {
         constants.push_back({one.before.path, quantity_text(one.before.value, one),
                              percent(one.before.relative_uncertainty), quantity_text(one.value, one),
-                             percent(one.uncertainty), percent(one.told(), 0)});
+                             percent(one.uncertainty),
+                             percent(one.told(), 0) + (one.is_at_limit ? ", at its limit" : "")});
     }
     std::cout << report::text_table(constants, {0}) << "\n";
+    print_warnings(fit);
     std::vector<report::TextRow> parts{{"cases", "n", "mean |error| before", "now", "bias before", "now"}};
     for (const bool held_back : {false, true}) {
         const ErrorsOfPart errors = errors_of(fit, held_back);
@@ -116,21 +137,20 @@ void print_fit(const ConstantsFit& fit) {
     std::vector<report::TextRow> cases{{"error before", "now", "measured", "case", "source", ""}};
     for (const CaseOfFit& one : fit.cases) {
         cases.push_back({signed_percent(one.run.error()), signed_percent(one.error()),
-                         duration(one.run.measured.seconds), one.run.run.id, one.run.run.source_key,
-                         one.is_held_back ? "held back" : "fitted"});
+                         duration(one.run.measured.seconds), one.run.run.id, workflows::name_of_source(one.run.run),
+                         part_of(one)});
     }
     std::cout << report::text_table(cases, {3, 4, 5}) << "\n";
     for (const evaluate::ValidatedRun& one : fit.unmapped) {
-        std::cout << "Not predicted: " << one.run.id << ": " << one.why_unmapped << "\n";
+        std::cout << "Not predicted: " << one.why_unmapped << "\n";
     }
     if (fit.others > 0) {
         std::cout << counted(fit.others, "case") << " of other machines or stacks, or that read none of the constants, "
                   << (fit.others == 1 ? "is" : "are") << " left out.\n";
     }
     std::cout
-        << "±: one standard deviation; told by the cases: how much of the uncertainty before they took away, each "
-           "source counted once. Constants start from the file's values and stay near them as far as its "
-           "uncertainties say so.\n";
+        << "±: one standard deviation; told by the cases: how much of its square before they took away, with cases "
+           "of one source off together by 5 %. Constants of which they tell less than 5 % stay as they are.\n";
 }
 
 void write_part(JsonWriter& json, const char* key, const ErrorsOfPart& errors) {
@@ -149,15 +169,17 @@ void print_fit_json(const ConstantsFit& fit, const Options& options) {
         json.begin_object().member("path", one.before.path).member("before", one.before.value);
         json.member("before_kind", to_string(one.before.kind));
         json.member("before_uncertainty", one.before.relative_uncertainty).member("value", one.value);
-        json.member("uncertainty", one.uncertainty).member("told", one.told()).end_object();
+        json.member("uncertainty", one.uncertainty).member("told", one.told()).member("moved", one.moved());
+        json.member("at_limit", one.is_at_limit).end_object();
     }
     json.end_array();
     write_part(json, "fitted", errors_of(fit, false));
     write_part(json, "held_back", errors_of(fit, true));
     json.key("cases").begin_array();
     for (const CaseOfFit& one : fit.cases) {
-        json.begin_object().member("id", one.run.run.id).member("source", one.run.run.source_key);
-        json.member("held_back", one.is_held_back).member("measured_step_s", one.run.measured.seconds);
+        json.begin_object().member("id", one.run.run.id).member("source", workflows::name_of_source(one.run.run));
+        json.member("held_back", one.is_held_back).member("weight", one.weight);
+        json.member("measured_step_s", one.run.measured.seconds);
         json.member("predicted_step_s_before", one.run.predicted_s).member("predicted_step_s", one.predicted_s);
         json.member("error_before", one.run.error()).member("error", one.error()).end_object();
     }
@@ -168,12 +190,37 @@ void print_fit_json(const ConstantsFit& fit, const Options& options) {
     json.end_array().member("others", fit.others).end_object();
 }
 
+/// The file that is read stays as it is.
+void require_another_file(const Options& options) {
+    const bool is_stack = !options.stack.empty();
+    const std::string& folder = is_stack ? options.validate.stacks : options.validate.machines;
+    const std::string& name = is_stack ? options.stack : options.machine;
+    const std::string place = folder.empty() ? name : folder + "/" + name + ".json";
+    const std::string file = launch::find_input(is_stack ? "stack" : "machine", place);
+    if (std::filesystem::exists(options.out) && std::filesystem::equivalent(options.out, file)) {
+        throw InputError("--out " + options.out, "found the file that is read; expected another one");
+    }
+}
+
+/// How to go on with the file.
+std::string next_step_of_fit(const Options& options) {
+    const std::string role = options.stack.empty() ? "machine" : "stack";
+    const std::filesystem::path out(options.out);
+    const std::string name = (options.stack.empty() ? options.machine : options.stack) + ".json";
+    const std::string folder = out.parent_path().empty() ? "." : out.parent_path().string();
+    const std::string place = out.filename() == name ? "--" + role + "s " + quoted_for_shell(folder)
+                                                     : "--" + role + "s DIR, once it is DIR/" + name;
+    return "The " + role + " is " + options.out + ": auspex predict and plan take it with --" + role + " " +
+           quoted_for_shell(options.out) + ", validate and calibrate --cases with " + place + ".\n";
+}
+
 }  // namespace
 
 void run_calibrate_cases(const Options& options) {
     require_sense_of_fit(options);
     launch::OutputLocks locks(options.command_line);
     if (!options.out.empty()) {
+        require_another_file(options);
         locks.take_file("--out " + options.out, options.out);
         launch::require_writable("--out", options.out);
     }
@@ -187,9 +234,7 @@ void run_calibrate_cases(const Options& options) {
     }
     print_fit(fit);
     if (!options.out.empty()) {
-        const char* const role = options.stack.empty() ? "machine" : "stack";
-        std::cout << "The " << role << " is " << options.out << ": --" << role << " " << quoted_for_shell(options.out)
-                  << ".\n";
+        std::cout << next_step_of_fit(options);
     }
 }
 

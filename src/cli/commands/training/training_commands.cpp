@@ -38,7 +38,7 @@ std::vector<Command> training_commands() {
           {Flag::kSeed, "of when kills come and of which rank" + by_default(workflows::EndureRequest().seed)},
           {Flag::kOut, "write the report there: index.html, report.md, settings.csv, pieces.csv, goodput.svg"}}},
         {"calibrate",
-         "time kernels and messages on this machine and write a machine file of it, or fit constants to published runs",
+         "time kernels and messages on this machine and write a machine file of it, or fit constants to training runs",
          "auspex calibrate --out machines/local.json --report build/calibration\n"
          "  auspex calibrate --from aurora --machine aurora --out build/aurora-measured.json\n"
          "  auspex calibrate --cases tests/published/runs/h100.json --machine dgx-h100 --fit machine.tile.gemm_ceiling "

@@ -50,7 +50,7 @@ void OutputLocks::take_file(const std::string& place, const std::string& file) {
 }
 
 void require_writable(const char* flag, const std::string& file) {
-    if (std::filesystem::is_directory(file)) {
+    if (std::error_code unread; std::filesystem::is_directory(file, unread)) {
         throw InputError(std::string(flag) + " " + file, "found a folder; expected the name of a file");
     }
     with_flag_context(flag, file, [&] { const OutputFile unused(file); });

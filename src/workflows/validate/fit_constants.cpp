@@ -29,6 +29,10 @@ double FittedConstant::told() const {
 
 double FittedConstant::moved() const { return std::abs(std::log(value / before.value)) / before.relative_uncertainty; }
 
+std::string name_of_source(const evaluate::PublishedRun& run) {
+    return run.source_key.empty() ? run.source : run.source_key;
+}
+
 namespace {
 
 constexpr double kLeastTold = 0.05;           ///< of constants that are changed
@@ -209,13 +213,7 @@ class CaseFit {
     std::size_t evaluations_ = 0;
 };
 
-}  // namespace
-
-std::string name_of_source(const PublishedRun& run) { return run.source_key.empty() ? run.source : run.source_key; }
-
-namespace {
-
-/// "fitted with auspex calibrate to 3 cases of Megatron-LM (a, b, c)"
+/// "fitted by auspex calibrate to 3 training runs: Megatron-LM (a, b, c)"
 std::string source_of(const ConstantsFit& fit) {
     std::map<std::string, std::string> ids;
     int n = 0;
@@ -245,6 +243,25 @@ void write_constants(ConstantsFit& fit) {
     }
 }
 
+/// Those of the file that can be predicted; the others are in `fit`. Throws InputError where there is none.
+std::vector<ValidatedRun> predicted_of_file(const FitConstantsRequest& request, const evaluate::RunNames& names,
+                                            const RunPredictor& predictor, ConstantsFit& fit) {
+    std::vector<report::InputFile> files;
+    std::vector<PublishedRun> runs = cases_of_file(request, names, load_cases(request.cases, files), fit.others);
+    predictor.check_files(runs);
+    std::vector<ValidatedRun> all = predicted(predictor, std::move(runs));
+    drop_own_constants(all, request.overrides);
+    const auto unmapped = std::ranges::stable_partition(all, &std::string::empty, &ValidatedRun::why_unmapped);
+    std::ranges::move(unmapped, std::back_inserter(fit.unmapped));
+    all.erase(unmapped.begin(), unmapped.end());
+    if (all.empty()) {
+        const std::string of = request.stack.empty() ? "machine " + request.machine : "stack " + request.stack;
+        const std::string why = fit.unmapped.empty() ? "" : "; " + fit.unmapped.front().why_unmapped;
+        throw InputError("--cases", "found no case of " + of + " that can be predicted; expected two at least" + why);
+    }
+    return all;
+}
+
 }  // namespace
 
 ConstantsFit fit_constants(const FitConstantsRequest& request) {
@@ -255,18 +272,7 @@ ConstantsFit fit_constants(const FitConstantsRequest& request) {
     std::vector<report::InputFile> files;
     const evaluate::RunNames names = load_names(files);
     const RunPredictor predictor(names, request.machines, request.stacks, request.overrides);
-    std::vector<PublishedRun> runs = cases_of_file(request, names, load_cases(request.cases, files), fit.others);
-    predictor.check_files(runs);
-    std::vector<ValidatedRun> all = predicted(predictor, std::move(runs));
-    drop_own_constants(all, request.overrides);
-    const auto mapped = std::ranges::stable_partition(all, &std::string::empty, &ValidatedRun::why_unmapped);
-    std::ranges::move(mapped, std::back_inserter(fit.unmapped));
-    all.erase(mapped.begin(), mapped.end());
-    if (all.empty()) {
-        const std::string why = fit.unmapped.empty() ? "" : "; " + fit.unmapped.front().why_unmapped;
-        throw InputError("--cases", "found no case of " + role + " " + request.machine + request.stack +
-                                        " that can be predicted; expected two at least" + why);
-    }
+    std::vector<ValidatedRun> all = predicted_of_file(request, names, predictor, fit);
     for (const std::string& path : request.constants) {
         const Constant constant = constant_of(all, role, path);
         fit.constants.push_back({constant, constant.value, constant.relative_uncertainty});

@@ -1,5 +1,5 @@
 #pragma once
-/// @file Constants of a machine or stack fitted to published runs, and judged by others that are held back.
+/// @file Constants of a machine or stack fitted to training runs, and judged by others that are held back.
 #include <string>
 #include <vector>
 

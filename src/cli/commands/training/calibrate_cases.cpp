@@ -1,4 +1,4 @@
-/// @file auspex calibrate --cases: constants fitted to published runs, and what runs that are held back say of them.
+/// @file auspex calibrate --cases: constants fitted to training runs, and what runs that are held back say of them.
 #include <cmath>
 #include <filesystem>
 #include <iostream>
@@ -15,6 +15,7 @@
 #include "report/parts/report_files.hpp"
 #include "report/parts/text_table.hpp"
 #include "workflows/validate/fit_constants.hpp"
+#include "workflows/validate/run_predictor.hpp"
 
 namespace auspex::cli {
 namespace {
@@ -193,11 +194,11 @@ void print_fit_json(const ConstantsFit& fit, const Options& options) {
 /// The file that is read stays as it is.
 void require_another_file(const Options& options) {
     const bool is_stack = !options.stack.empty();
-    const std::string& folder = is_stack ? options.validate.stacks : options.validate.machines;
-    const std::string& name = is_stack ? options.stack : options.machine;
-    const std::string place = folder.empty() ? name : folder + "/" + name + ".json";
+    const std::string place = is_stack ? workflows::place_of(options.stack, options.validate.stacks)
+                                       : workflows::place_of(options.machine, options.validate.machines);
     const std::string file = launch::find_input(is_stack ? "stack" : "machine", place);
-    if (std::filesystem::exists(options.out) && std::filesystem::equivalent(options.out, file)) {
+    std::error_code absent;
+    if (std::filesystem::equivalent(options.out, file, absent)) {
         throw InputError("--out " + options.out, "found the file that is read; expected another one");
     }
 }

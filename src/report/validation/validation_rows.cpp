@@ -193,7 +193,7 @@ TextRows ablation_rows(const ValidationReport& report) {
 }
 
 TextRows fitted_rows(const ValidationReport& report) {
-    TextRows rows{{"cases", "constants that they gave"}};
+    TextRows rows{{"constants", "given by"}};
     for (const evaluate::RunNames::Fitted& one : report.names.fitted) {
         std::vector<std::string> which;
         const std::string ids = joined_or(one.id, "");
@@ -203,7 +203,7 @@ TextRows fitted_rows(const ValidationReport& report) {
                 which.push_back(name + text);
             }
         }
-        rows.push_back({joined_or(which, "all"), one.what});
+        rows.push_back({one.what, joined_or(which, "all")});
     }
     return rows;
 }

@@ -114,6 +114,10 @@ PlanSpace::PlanSpace(const models::Inputs& inputs, const SpaceRequest& request) 
                                                                    : "a workload with objective \"dpo\""));
         }
     }
+    using enum models::OptimizerSharding;
+    if (model.num_experts == 0 && std::ranges::count(optimizers_, kSharded) > 0) {  // then both are the same plan
+        std::erase(optimizers_, base.optimizer == kEpAware ? kSharded : kEpAware);
+    }
     dispatches_ = choices("dispatch", base.dispatch, stack.offers_dispatches, kDispatches);
     kernels_ = choices("expert_kernels", base.expert_kernels, stack.offers_expert_kernels, kKernels);
     std::ranges::copy_if(optimizers_, std::back_inserter(once_a_step_),

@@ -83,36 +83,6 @@ TEST(PlanSearch, finds_the_best_of_the_plans_that_pass_a_filter) {
     EXPECT_GT(compared, 10U);
 }
 
-/// Without experts `sharded` and `ep-aware` are the same step with the same memory, on every grid; a space has one.
-TEST(PlanSpace, of_a_dense_model_has_no_plan_twice) {
-    models::Inputs inputs = inputs_of("dgx-h100", "bare", "mula-1b");
-    SpaceRequest request = small_request(1);
-    request.fixed = {"recompute", "expert_kernels", "overlap"};
-    using enum models::OptimizerSharding;
-    for (const models::OptimizerSharding word : {kSharded, kEpAware}) {
-        inputs.plan.optimizer = word;
-        const PlanSpace space(inputs, request);
-        std::set<models::OptimizerSharding> found;
-        int compared = 0;
-        for (std::size_t shape = 0; shape < space.shapes().size(); ++shape) {
-            for (const Candidate& plan : space.plans_of(shape)) {
-                found.insert(plan.optimizer);
-                if (plan.optimizer != word || shape % 7 != 0) {
-                    continue;
-                }
-                models::Inputs own = inputs, other = inputs;
-                own.plan = other.plan = plan_of(plan, inputs.plan);
-                other.plan.optimizer = word == kSharded ? kEpAware : kSharded;
-                EXPECT_EQ(predict::simulate_step(own, {}, false).step, predict::simulate_step(other, {}, false).step);
-                ++compared;
-            }
-        }
-        EXPECT_TRUE(found.contains(word));
-        EXPECT_FALSE(found.contains(word == kSharded ? kEpAware : kSharded));
-        EXPECT_GT(compared, 20);
-    }
-}
-
 /// Steps of all plans of a space, their floors and their bounds.
 TEST(StepBound, is_never_above_the_folded_step_and_the_floor_never_above_it) {
     int plans = 0, uneven = 0, split = 0;

@@ -11,7 +11,7 @@
 namespace auspex::search {
 namespace {
 
-/// Without experts `sharded` and `ep-aware` are the same step with the same memory, on every grid; a space has one.
+/// Without experts `sharded` and `ep-aware` are the same step on every grid; a space has one of them.
 TEST(DenseSpace, has_no_plan_twice) {
     models::Inputs inputs = testing_search::inputs_of("dgx-h100", "bare", "mula-1b");
     SpaceRequest request = testing_search::small_request(1);

@@ -92,9 +92,9 @@ TEST_F(CalibrateCasesCli, a_constant_comes_back_from_runs_that_were_made_with_it
 /// machines/published/runs.json says gave them.
 TEST_F(CalibrateCasesCli, shipped_constants_are_those_of_the_fit) {
     const JsonDocument names = JsonDocument::load("machines/published/runs.json");
-    for (const auto& [role, name, constants] : std::vector<std::array<std::string, 3>>{
-             {"stack", "megatron-deepspeed", "stack.kernels.gemm_efficiency,stack.kernels.attention_efficiency"},
-             {"machine", "lumi", "machine.tile.gemm_ceiling"}}) {
+    for (const auto& [role, name, constants] :
+         std::vector<std::array<std::string, 3>>{{"stack", "megatron-deepspeed", "stack.kernels.gemm_efficiency"},
+                                                 {"machine", "lumi", "machine.tile.gemm_ceiling"}}) {
         const Outcome found =
             run("calibrate --cases tests/published/runs --" + role + " " + name + " --fit " + constants + " --json");
         ASSERT_EQ(found.exit_code, 0) << found.error;
@@ -111,8 +111,9 @@ TEST_F(CalibrateCasesCli, shipped_constants_are_those_of_the_fit) {
             }
         }
         for (const JsonValue& entry : names.root().at("fitted").elements()) {
-            if (const auto file = entry.find(role); file && file->as_string() == name) {
-                for (const JsonValue& id : entry.at("id").elements()) {
+            const auto file = entry.find(role), ids = entry.find("id");
+            if (file && ids && file->as_string() == name) {
+                for (const JsonValue& id : ids->elements()) {
                     told.insert(id.as_string());
                 }
             }

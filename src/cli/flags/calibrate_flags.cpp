@@ -44,11 +44,11 @@ std::vector<std::string> parse_constants(const std::string& text) {
     return constants;
 }
 
-bool parse_hold_back(const std::string& text) {
+std::string parse_hold_back(const std::string& text) {
     if (text != "half" && text != "none") {
         throw InputError("--hold-back", "found \"" + text + "\"; expected half or none");
     }
-    return text == "half";
+    return text;
 }
 
 }  // namespace
@@ -94,10 +94,7 @@ void store_calibrate_flag(Options& options, Flag flag, const std::string& text) 
         case Flag::kReport: calibrate.report = text; return;
         case Flag::kFrom: calibrate.from = text; return;
         case Flag::kFit: calibrate.fit = parse_constants(text); return;
-        case Flag::kHoldBack:
-            calibrate.holds_back = parse_hold_back(text);
-            calibrate.has_hold_back = true;
-            return;
+        case Flag::kHoldBack: calibrate.hold_back = parse_hold_back(text); return;
         default: break;
     }
     check_failed("flag", "unknown flag", __FILE__, __LINE__);

@@ -60,8 +60,7 @@ struct CalibrateFlags {
     bool fresh = false;
     double budget_s = 0;
     std::vector<std::string> fit;  ///< ROLE.PATH of constants
-    bool holds_back = true;        ///< every second case
-    bool has_hold_back = false;    ///< --hold-back was given
+    std::string hold_back;         ///< half or none
 };
 
 /// What `auspex validate` alone takes.

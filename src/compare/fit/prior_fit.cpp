@@ -86,7 +86,7 @@ class Robust {
     Robust(Rule rule, const std::vector<double>& residuals)
         : rule_(rule), deviation_(std::max(kLeastDeviation, scatter_of(residuals))) {
         // Tukey's limit is by the scatter around 0, or none would have a say where all are off.
-        limit_ = rule == Rule::kHuber ? huber_limit({}, deviation_)
+        limit_ = rule == Rule::kHuber ? kHuberLimit * deviation_
                                       : kTukeyLimit * std::max(deviation_, robust_deviation(residuals));
     }
 

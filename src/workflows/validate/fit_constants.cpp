@@ -289,4 +289,21 @@ ConstantsFit fit_constants(const FitConstantsRequest& request) {
     return fit;
 }
 
+PartOfFit part_of_fit(const ConstantsFit& fit, bool is_held_back) {
+    std::vector<ValidatedRun> before, after;
+    for (const CaseOfFit& one : fit.cases) {
+        if (one.is_held_back == is_held_back) {
+            before.push_back(one.run);
+            after.push_back(one.run);
+            after.back().predicted_s = one.predicted_s;
+        }
+    }
+    const auto summary = [](const std::vector<ValidatedRun>& runs) {
+        std::vector<const ValidatedRun*> all;
+        std::ranges::transform(runs, std::back_inserter(all), [](const ValidatedRun& one) { return &one; });
+        return evaluate::summary_of(all);
+    };
+    return {summary(before), summary(after)};
+}
+
 }  // namespace auspex::workflows

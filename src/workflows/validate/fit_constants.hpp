@@ -52,6 +52,12 @@ struct ConstantsFit {
     JsonDocument file;                             ///< the machine or stack with the constants
 };
 
+/// Errors of the cases that were fitted to, or of those held back.
+struct PartOfFit {
+    evaluate::RunSummary before, after;
+};
+[[nodiscard]] PartOfFit part_of_fit(const ConstantsFit& fit, bool is_held_back);
+
 /// Fits the constants (fit::fit_from_priors, with the file's values and uncertainties as what was known) to the cases
 /// of the file that are not held back: of each source, by id, the second, fourth, … are. A constant of which the cases
 /// tell less than a twentieth stays as it is, in the file, too. Throws InputError for what

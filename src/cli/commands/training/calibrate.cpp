@@ -23,7 +23,7 @@ constexpr const char* kDefaultOut = "machines/local.json";
 void require_sense(const Options& options) {
     const CalibrateFlags& calibrate = options.calibrate;
     refuse_given({{"--fit", !calibrate.fit.empty()},
-                  {"--hold-back", calibrate.has_hold_back},
+                  {"--hold-back", !calibrate.hold_back.empty()},
                   {"--machines", !options.validate.machines.empty()},
                   {"--stacks", !options.validate.stacks.empty()},
                   {"--set", !options.overrides.empty()}},

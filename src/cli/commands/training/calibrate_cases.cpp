@@ -1,5 +1,4 @@
 /// @file auspex calibrate --cases: constants fitted to training runs, and what runs that are held back say of them.
-#include <cmath>
 #include <filesystem>
 #include <iostream>
 
@@ -68,29 +67,8 @@ workflows::FitConstantsRequest fit_request(const Options& options) {
     request.machine = options.machine;
     request.stack = options.stack;
     request.constants = options.calibrate.fit;
-    request.holds_back = options.calibrate.holds_back;
+    request.holds_back = options.calibrate.hold_back != "none";
     return request;
-}
-
-/// Of cases before and after.
-struct ErrorsOfPart {
-    int n = 0;
-    double before = 0, after = 0, bias_before = 0, bias_after = 0;  ///< means of |error|, and of errors
-};
-
-ErrorsOfPart errors_of(const ConstantsFit& fit, bool held_back) {
-    ErrorsOfPart errors;
-    for (const CaseOfFit& one : fit.cases) {
-        if (one.is_held_back == held_back) {
-            ++errors.n;
-            errors.before += std::abs(one.run.error()), errors.bias_before += one.run.error();
-            errors.after += std::abs(one.error()), errors.bias_after += one.error();
-        }
-    }
-    for (double* const sum : {&errors.before, &errors.after, &errors.bias_before, &errors.bias_after}) {
-        *sum /= errors.n > 0 ? errors.n : 1;
-    }
-    return errors;
 }
 
 std::string quantity_text(double value, const FittedConstant& of) {
@@ -127,11 +105,12 @@ void print_fit(const ConstantsFit& fit) {
     print_warnings(fit);
     std::vector<report::TextRow> parts{{"cases", "n", "mean |error| before", "now", "bias before", "now"}};
     for (const bool held_back : {false, true}) {
-        const ErrorsOfPart errors = errors_of(fit, held_back);
-        if (errors.n > 0) {
-            parts.push_back({held_back ? "held back" : "fitted", std::to_string(errors.n), percent(errors.before),
-                             percent(errors.after), signed_percent(errors.bias_before),
-                             signed_percent(errors.bias_after)});
+        const workflows::PartOfFit part = workflows::part_of_fit(fit, held_back);
+        const int n = part.before.errors.n;
+        if (n > 0) {
+            parts.push_back({held_back ? "held back" : "fitted", std::to_string(n), percent(part.before.mape),
+                             percent(part.after.mape), signed_percent(part.before.errors.mean_error),
+                             signed_percent(part.after.errors.mean_error)});
         }
     }
     std::cout << report::text_table(parts, {0}) << "\n";
@@ -154,10 +133,10 @@ void print_fit(const ConstantsFit& fit) {
            "of one source off together by 5 %. Constants of which they tell less than 5 % stay as they are.\n";
 }
 
-void write_part(JsonWriter& json, const char* key, const ErrorsOfPart& errors) {
-    json.key(key).begin_object().member("n", errors.n).member("mape_before", errors.before);
-    json.member("mape", errors.after).member("bias_before", errors.bias_before).member("bias", errors.bias_after);
-    json.end_object();
+void write_part(JsonWriter& json, const char* key, const workflows::PartOfFit& part) {
+    json.key(key).begin_object().member("n", part.before.errors.n).member("mape_before", part.before.mape);
+    json.member("mape", part.after.mape).member("bias_before", part.before.errors.mean_error);
+    json.member("bias", part.after.errors.mean_error).end_object();
 }
 
 /// What docs/json-output.md lists for `auspex calibrate --cases`.
@@ -174,8 +153,8 @@ void print_fit_json(const ConstantsFit& fit, const Options& options) {
         json.member("at_limit", one.is_at_limit).end_object();
     }
     json.end_array();
-    write_part(json, "fitted", errors_of(fit, false));
-    write_part(json, "held_back", errors_of(fit, true));
+    write_part(json, "fitted", workflows::part_of_fit(fit, false));
+    write_part(json, "held_back", workflows::part_of_fit(fit, true));
     json.key("cases").begin_array();
     for (const CaseOfFit& one : fit.cases) {
         json.begin_object().member("id", one.run.run.id).member("source", workflows::name_of_source(one.run.run));

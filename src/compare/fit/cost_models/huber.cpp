@@ -10,8 +10,7 @@
 namespace auspex::fit {
 
 double huber_limit(std::span<const double> residuals, double least_deviation) {
-    constexpr double kHuber = 1.345;
-    return kHuber * (residuals.empty() ? least_deviation : std::max(least_deviation, robust_deviation(residuals)));
+    return kHuberLimit * std::max(least_deviation, robust_deviation(residuals));
 }
 
 std::vector<double> huber_weights(std::span<const double> residuals, double limit) {

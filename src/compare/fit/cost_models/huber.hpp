@@ -7,10 +7,12 @@
 
 namespace auspex::fit {
 
-/// Residuals up to this count in full: 1.345 of their standard deviations, by robust_deviation
+/// Of standard deviations.
+inline constexpr double kHuberLimit = 1.345;
+
+/// Residuals up to this count in full: kHuberLimit of their standard deviations, by robust_deviation
 /// (base/statistics/quantiles.hpp) or `least_deviation` where that is more, for timings are not better. Least squares
 /// reweighted so have 95 % of their efficiency where errors are normal (Huber, Robust Statistics, 1981).
-/// Without residuals by `least_deviation` alone.
 [[nodiscard]] double huber_limit(std::span<const double> residuals, double least_deviation);
 
 /// Of each observation: 1 up to `limit`, limit / |residual| beyond.

@@ -236,7 +236,7 @@ std::vector<JsonValue> JsonValue::elements() const {
     return out;
 }
 
-void JsonValue::allow_only(std::initializer_list<std::string_view> allowed) const {
+void JsonValue::allow_only(std::span<const std::string_view> allowed) const {
     for (const std::string& key : keys()) {
         if (key == "comment" || key.starts_with('$') ||
             std::find(allowed.begin(), allowed.end(), key) != allowed.end()) {
@@ -323,9 +323,7 @@ void JsonValue::fail(const std::string& expected) const {
 
 JsonDocument::JsonDocument(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 JsonDocument::JsonDocument(const JsonDocument& other) : impl_(std::make_unique<Impl>(*other.impl_)) {}
-JsonDocument& JsonDocument::operator=(const JsonDocument& other) {
-    return *this = JsonDocument(other);
-}
+JsonDocument& JsonDocument::operator=(const JsonDocument& other) { return *this = JsonDocument(other); }
 JsonDocument::JsonDocument(JsonDocument&&) noexcept = default;
 JsonDocument& JsonDocument::operator=(JsonDocument&&) noexcept = default;
 JsonDocument::~JsonDocument() = default;

@@ -33,7 +33,10 @@ class JsonValue {
     [[nodiscard]] std::vector<JsonValue> elements() const;
     /// Throws for the first key that is not in the list, naming it and the keys allowed. Requires an object (throws).
     /// Keys that begin with "$" or equal "comment" are always allowed.
-    void allow_only(std::initializer_list<std::string_view> allowed) const;
+    void allow_only(std::span<const std::string_view> allowed) const;
+    void allow_only(std::initializer_list<std::string_view> allowed) const {
+        allow_only(std::span(allowed.begin(), allowed.size()));
+    }
 
     [[nodiscard]] std::string as_string() const;
     /// One of the words given, else an error listing them; returns its index.

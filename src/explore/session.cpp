@@ -95,10 +95,10 @@ JsonDocument Session::document(std::size_t role, const std::string& name) {
     return known_document(role, name);
 }
 
-JsonDocument Session::changed_document(std::size_t role, const State& state) {
+JsonDocument Session::changed_document(std::size_t role, const State& state, std::string_view architecture) {
     const JsonDocument& file = known_document(role, state.names.at(role));
     JsonDocument changed =
-        interop::with_overrides(kRoles.at(role), file, state.overrides, [&](const std::string& name) {
+        interop::with_overrides(kRoles.at(role), file, state.overrides, architecture, [&](const std::string& name) {
             std::optional<JsonDocument> beside = models::library_beside(file.name(), name);
             return beside ? std::move(*beside) : library_.load("stack", name);
         });
@@ -117,13 +117,15 @@ models::Inputs Session::inputs(const State& state) {
         keys.at(role) = key_of(role, state);
     }
     if (!kept_) {
-        kept_ = models::load_inputs(changed_document(0, state), changed_document(1, state), changed_document(2, state),
-                                    changed_document(3, state));
+        JsonDocument machine = changed_document(0, state);
+        const std::string architecture = models::load_machine(machine).tile.architecture;
+        kept_ = models::load_inputs(std::move(machine), changed_document(1, state, architecture),
+                                    changed_document(2, state), changed_document(3, state));
         keys_ = keys;
     }
     const auto renew = [&](std::size_t role, JsonDocument& document, auto& value, auto load) {
         if (keys_.at(role) != keys.at(role)) {
-            JsonDocument changed = changed_document(role, state);
+            JsonDocument changed = changed_document(role, state, kept_->machine.tile.architecture);
             value = load(changed);
             document = std::move(changed);
             keys_.at(role) = keys.at(role);

@@ -62,7 +62,8 @@ class Session {
 
  private:
     [[nodiscard]] const JsonDocument& known_document(std::size_t role, const std::string& name);
-    [[nodiscard]] JsonDocument changed_document(std::size_t role, const State& state);
+    [[nodiscard]] JsonDocument changed_document(std::size_t role, const State& state,
+                                                std::string_view architecture = {});
 
     Library library_;
     mutable std::mutex mutex_;

@@ -96,25 +96,26 @@ ImportedWorkload import_workload(JsonDocument config, const std::vector<std::str
 namespace {
 
 /// The sections of its library are there to be overridden, too.
-JsonDocument stack_in_full(JsonDocument stack, const std::vector<std::string>& overrides,
+JsonDocument stack_in_full(JsonDocument stack, const std::vector<std::string>& overrides, std::string_view architecture,
                            const models::LibraryLoader& load_library) {
     const std::optional<std::string> given = value_set(overrides, "stack", models::kCommunicationKey);
     if (given) {
         stack.set(models::kCommunicationKey, *given);
     }
-    return models::with_communication(
-        stack, given ? models::OwnCommunication::kReplaced : models::OwnCommunication::kRefused, load_library);
+    return models::with_communication(stack, architecture,
+                                      given ? models::OwnCommunication::kReplaced : models::OwnCommunication::kRefused,
+                                      load_library);
 }
 
 }  // namespace
 
 JsonDocument with_overrides(const std::string& role, JsonDocument document, const std::vector<std::string>& overrides,
-                            const models::LibraryLoader& load_library) {
+                            std::string_view architecture, const models::LibraryLoader& load_library) {
     if (role == "workload" && is_hugging_face(document)) {
         return import_workload(std::move(document), overrides).document;
     }
     if (role == "stack") {
-        document = stack_in_full(std::move(document), overrides, load_library);
+        document = stack_in_full(std::move(document), overrides, architecture, load_library);
     }
     for (const std::string& text : overrides) {
         const Override parts = split_override(text);

@@ -2,6 +2,7 @@
 /// @file Fields of input files that are to have another value, as `--set` says it.
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.hpp"
@@ -32,9 +33,10 @@ void require_roles(const std::vector<std::string>& overrides, const std::vector<
 [[nodiscard]] ImportedWorkload import_workload(JsonDocument config, const std::vector<std::string>& overrides);
 
 /// The document of a role with the overrides of that role; a workload may be a config.json, a stack is in full
-/// (models::with_communication), with the library that an override of "communication" names. Throws InputError.
+/// (models::with_communication) for tiles of an architecture, with the library that an override of "communication"
+/// names. Throws InputError.
 [[nodiscard]] JsonDocument with_overrides(const std::string& role, JsonDocument document,
-                                          const std::vector<std::string>& overrides,
+                                          const std::vector<std::string>& overrides, std::string_view architecture,
                                           const models::LibraryLoader& load_library);
 
 }  // namespace auspex::interop

@@ -137,10 +137,11 @@ models::LibraryLoader libraries_of(const std::string& stack, const std::string& 
 }
 
 /// Settings that a stack would not read, because its release has them.
-void refuse_shadowed(const JsonDocument& stack, const std::vector<std::string>& overrides) {
+void refuse_shadowed(const JsonDocument& stack, const std::vector<std::string>& overrides,
+                     std::string_view architecture) {
     for (const std::string& text : overrides) {
         const Override parts = split_override(text);
-        const std::string own = parts.role == "stack" ? models::shadowing_path(stack, parts.path) : "";
+        const std::string own = parts.role == "stack" ? models::shadowing_path(stack, parts.path, architecture) : "";
         if (!own.empty()) {
             throw InputError("--set stack." + parts.path,
                              "found a key that the release in use has of its own; expected " + own);
@@ -148,24 +149,41 @@ void refuse_shadowed(const JsonDocument& stack, const std::vector<std::string>& 
     }
 }
 
-}  // namespace
-
-JsonDocument load_document(const std::string& role, const std::string& name,
-                           const std::vector<std::string>& overrides) {
+JsonDocument load_for(const std::string& role, const std::string& name, const std::vector<std::string>& overrides,
+                      std::string_view architecture) {
     const std::string file = document_name(role, name);
     JsonDocument document = interop::with_overrides(role,
                                                     is_inline(name)          ? JsonDocument::parse(name, file)
                                                     : is_scenario_part(file) ? load_scenario_part(file)
                                                                              : JsonDocument::load(file),
-                                                    overrides, libraries_of(name, file));
+                                                    overrides, architecture, libraries_of(name, file));
     if (role == "stack") {
-        refuse_shadowed(document, overrides);
+        refuse_shadowed(document, overrides, architecture);
     }
     if (role == "plan" && (value_set(overrides, role, "routing").has_value() ||
                            value_set(overrides, role, "routing.trace").has_value())) {
         take_trace_from(document, "");  // the loader would look for it beside the plan
     }
     return document;
+}
+
+}  // namespace
+
+JsonDocument load_document(const std::string& role, const std::string& name,
+                           const std::vector<std::string>& overrides) {
+    return load_for(role, name, overrides, "");
+}
+
+JsonDocument load_stack_document(const std::string& name, const std::vector<std::string>& overrides,
+                                 const models::Machine& machine) {
+    return load_for("stack", name, overrides, machine.tile.architecture);
+}
+
+MachineAndStack load_machine_and_stack(const std::string& machine, const std::string& stack,
+                                       const std::vector<std::string>& overrides) {
+    JsonDocument document = load_document("machine", machine, overrides);
+    JsonDocument stack_document = load_stack_document(stack, overrides, models::load_machine(document));
+    return {std::move(document), std::move(stack_document)};
 }
 
 std::vector<models::PublishedSpread> published_spreads() {

@@ -7,6 +7,7 @@
 
 #include "base/json.hpp"
 #include "interop/overrides.hpp"
+#include "models/machine.hpp"
 #include "models/published/published_spread.hpp"
 
 namespace auspex::launch {
@@ -38,6 +39,16 @@ using interop::value_set;
 /// that file's folder.
 [[nodiscard]] JsonDocument load_document(const std::string& role, const std::string& name,
                                          const std::vector<std::string>& overrides);
+/// A stack's document as it is on a machine: the library and the release of tiles of its architecture. load_document
+/// has it as it is where nothing is known of the machine.
+[[nodiscard]] JsonDocument load_stack_document(const std::string& name, const std::vector<std::string>& overrides,
+                                               const models::Machine& machine);
+/// Of a run.
+struct MachineAndStack {
+    JsonDocument machine, stack;
+};
+[[nodiscard]] MachineAndStack load_machine_and_stack(const std::string& machine, const std::string& stack,
+                                                     const std::vector<std::string>& overrides);
 
 /// machines/published/spread.json of the data folders: how far published runs are off; none where there is no such
 /// file.

@@ -27,7 +27,7 @@ void check_fp8(const Machine& machine, const Plan& plan) {
 
 Inputs load_inputs(JsonDocument machine, JsonDocument stack, JsonDocument workload, JsonDocument plan) {
     Machine m = load_machine(machine);
-    stack = with_communication(stack);
+    stack = with_communication(stack, m.tile.architecture);
     Stack s = load_stack(stack, m);
     Workload w = load_workload(workload);
     Plan p = load_plan(plan);

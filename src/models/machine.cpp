@@ -73,6 +73,7 @@ void forbid(const JsonValue& section, std::initializer_list<std::string_view> ke
 
 void read_tile(Section in, Tile& tile) {
     in.value().allow_only({"name",
+                           "architecture",
                            "peak_bf16",
                            "gemm_bf16",
                            "gemm_fp32",
@@ -100,6 +101,9 @@ void read_tile(Section in, Tile& tile) {
                            "collective_compute_share",
                            "host_copy_compute_share"});
     tile.name = read_text(in.value(), "name");
+    if (const auto architecture = in.value().find("architecture")) {
+        tile.architecture = kArchitectures.at(architecture->as_one_of(kArchitectures));
+    }
     tile.peak_bf16_flop_per_s = in.flop_rate("peak_bf16");
     tile.gemm_bf16_flop_per_s = in.flop_rate("gemm_bf16");
     tile.gemm_fp32_flop_per_s = in.flop_rate("gemm_fp32");

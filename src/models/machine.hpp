@@ -1,7 +1,9 @@
 #pragma once
 /// @file What a machine is: tile, node, fabric, noise, storage, reliability, start. Pure data, loaded from
 /// machines/*.json.
+#include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/constant.hpp"
@@ -13,9 +15,14 @@
 
 namespace auspex::models {
 
+/// Words of Tile::architecture: families of accelerators for which a framework runs other kernels, or other libraries.
+inline constexpr std::array<std::string_view, 7> kArchitectures{"ampere", "hopper", "blackwell", "cdna2",
+                                                                "cdna3",  "cdna4",  "xe-hpc"};
+
 /// One accelerator as a rank sees it. Rates are of one tile while every tile of the node is busy.
 struct Tile {
     std::string name;
+    std::string architecture;               ///< one of kArchitectures; empty: the file does not say
     double peak_bf16_flop_per_s = 0;        ///< the peak that MFU is measured against
     double gemm_bf16_flop_per_s = 0;        ///< sustained by a large GEMM, full node, power-limited
     double gemm_fp32_flop_per_s = 0;        ///< the same for fp32 (TF32) operands

@@ -161,12 +161,16 @@ struct Stack {
     std::vector<Constant> constants;      ///< paths begin with "stack."
 };
 
-/// A library that "communication" names is looked for beside the document's file.
+/// As it is where nothing is said of the machine. A library that "communication" names is looked for beside the
+/// document's file.
 [[nodiscard]] Stack load_stack(const JsonDocument& document);
-/// The same as it runs on a machine, which decides by the kernels that it has how often scores go through memory.
+/// The same as it runs on a machine, whose architecture decides what its release is there, and whose kernels decide how
+/// often scores go through memory.
 [[nodiscard]] Stack load_stack(const JsonDocument& document, const Machine& machine);
-/// Where the release in use has what `path` ("kernels.counts.norm") names in the rest of the file, and is read instead:
+/// Where the release in use, as it is on tiles of an architecture (Tile::architecture), has what `path`
+/// ("kernels.counts.norm") names in the rest of the file, and is read instead:
 /// "stack.releases.entries.NAME.kernels.counts.norm"; empty: nowhere.
-[[nodiscard]] std::string shadowing_path(const JsonDocument& document, std::string_view path);
+[[nodiscard]] std::string shadowing_path(const JsonDocument& document, std::string_view path,
+                                         std::string_view architecture);
 
 }  // namespace auspex::models

@@ -188,10 +188,10 @@ TEST_F(EmitJob, a_queue_cuts_the_walltime) {
     };
     expect(text_with("--steps 5000"),
            {"#SBATCH --time=02:00:00\n", " steps fit into 2 h, the longest job of 12 nodes (OLCF ", "the run takes ",
-            " jobs, each from the checkpoint of the one before\n",
-            "# Left out: CCL_ALLREDUCE_SCALEOUT, CCL_BCAST, CCL_OP_SYNC of oneccl, which was measured "
-            "on aurora\n"});
-    const std::string few = text_with("--steps 10");
+            " jobs, each from the checkpoint of the one before\n", "export NCCL_CROSS_NIC=1"});
+    const std::string few = text_with("--steps 10 --set stack.communication=oneccl/pytorch-2025");
+    expect(few, {"# Left out: CCL_ALLREDUCE_SCALEOUT, CCL_BCAST, CCL_OP_SYNC of oneccl, which was measured "
+                 "on aurora\n"});
     EXPECT_EQ(few.find("steps fit into"), std::string::npos) << few;
     EXPECT_EQ(few.find("export CCL_"), std::string::npos) << few;
     const std::string limit =

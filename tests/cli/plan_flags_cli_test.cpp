@@ -31,14 +31,16 @@ TEST_F(PlanFlagsCli, errors_name_the_flag_for_the_tiles_that_was_written) {
     EXPECT_EQ(fault_of_refusal(kMini + "--ranks 12 --tiles 12", {"--tiles: found beside --ranks"}), "");
 }
 
-// Stacks by what they run on: NCCL's and nanotron, of an H100 cluster, on NVIDIA's GPUs; RCCL's on AMD's; of CPU cores
-// the trainer's own.
+// Stacks by the library that they have on the machine: with NCCL, and nanotron, of an H100 cluster, on NVIDIA's GPUs;
+// with RCCL on AMD's; of CPU cores the trainer's own.
 TEST_F(PlanFlagsCli, without_a_stack_those_for_the_machine_are_named) {
     const std::string search = "plan --workload mini-moe --tiles 8 --machine ";
     const char* const nvidia =
-        "expected one for GPUs of NVIDIA: megatron-core, megatron-lm, nanotron, nccl or pytorch-fsdp (auspex list";
+        "expected one for GPUs of NVIDIA: deepspeed-moe, megatron-core, megatron-deepspeed, megatron-lm, nanotron, "
+        "nccl, pytorch-fsdp, tutel or x-moe (auspex list";
     const char* const amd =
-        "expected one for GPUs of AMD: cray-mpich, deepspeed-moe, pccl, rccl, tutel or x-moe (auspex list";
+        "expected one for GPUs of AMD: aeris, cray-mpich, deepspeed-moe, megatron-core, megatron-deepspeed, pccl, "
+        "pytorch-fsdp, rccl, tutel or x-moe (auspex list";
     EXPECT_EQ(fault_of_refusal(search + "dgx-h100", {"found no --stack, and machine dgx-h100", nvidia}), "");
     EXPECT_EQ(fault_of_refusal(search + "frontier", {"machine frontier has no default_stack", amd}), "");
     EXPECT_EQ(fault_of_refusal(search + "dgx-h100 --set 'machine.tile.name=\"Own\"'",
@@ -51,7 +53,7 @@ TEST_F(PlanFlagsCli, without_a_stack_those_for_the_machine_are_named) {
     EXPECT_EQ(fault_of_refusal("predict --workload mini-moe --machine nowhere", {"--machine nowhere"}), "");
     EXPECT_EQ(fault_of_refusal("predict --workload mini-moe", {"found no --machine", "for example: "}), "");
     const Outcome collective = run("collective --machine dgx-h100 --kind all-reduce --bytes 1MiB --ranks 64");
-    EXPECT_NE(collective.out.find("--stack takes one for GPUs of NVIDIA: megatron-core"), std::string::npos)
+    EXPECT_NE(collective.out.find("--stack takes one for GPUs of NVIDIA: deepspeed-moe"), std::string::npos)
         << collective.out;
 }
 

@@ -5,9 +5,11 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
+#include "models/machine.hpp"
 #include "models/stack.hpp"
 
 namespace auspex::models {
@@ -22,7 +24,7 @@ JsonDocument with_text(const std::string& name, const std::string& communication
                        OwnCommunication own = OwnCommunication::kRefused) {
     JsonDocument stack = open_stack(name);
     stack.set("communication", communication);
-    return with_communication(stack, own, open_stack);
+    return with_communication(stack, "", own, open_stack);
 }
 
 std::string refusal(const std::string& name, const std::string& communication) {
@@ -32,6 +34,25 @@ std::string refusal(const std::string& name, const std::string& communication) {
         return error.what();
     }
     return "";
+}
+
+/// Checks that the stack in full has the sections of the library that the text names.
+void expect_sections_of(const std::string& text, const JsonDocument& stack, std::string_view architecture) {
+    const std::size_t slash = text.find('/');
+    ASSERT_NE(slash, std::string::npos) << text;
+    JsonDocument library = open_stack(text.substr(0, slash));
+    library.set("transport.use", text.substr(slash + 1));
+    library.set("transport.library", text.substr(0, slash));
+    library.set("transport.measured_on", library.root().at("measured_on").as_string());
+    const JsonDocument whole = with_communication(stack, architecture);
+    for (const char* const section : {"transport", "collectives", "environment"}) {
+        const auto expected = library.root().find(section), found = whole.root().find(section);
+        ASSERT_EQ(found.has_value(), expected.has_value()) << section;
+        EXPECT_TRUE(!found || found->dump() == expected->dump()) << section;
+    }
+    EXPECT_FALSE(whole.root().find("communication"));
+    EXPECT_EQ(whole.root().at("kernels").dump(), stack.root().at("kernels").dump());
+    EXPECT_EQ(load_stack(whole).transport_name, text.substr(slash + 1));
 }
 
 /// transport but for "use", collectives and environment are the library's, text for text; use is the entry.
@@ -45,24 +66,52 @@ TEST(Communication, shipped_stacks_have_the_sections_of_their_library) {
             continue;
         }
         ++left_to_libraries;
-        const std::string text = named->as_string();
-        const std::size_t slash = text.find('/');
-        ASSERT_NE(slash, std::string::npos) << text;
-        JsonDocument library = open_stack(text.substr(0, slash));
-        library.set("transport.use", text.substr(slash + 1));
-        library.set("transport.library", text.substr(0, slash));
-        library.set("transport.measured_on", library.root().at("measured_on").as_string());
-        const JsonDocument whole = with_communication(stack);
-        for (const char* const section : {"transport", "collectives", "environment"}) {
-            const auto expected = library.root().find(section), found = whole.root().find(section);
-            ASSERT_EQ(found.has_value(), expected.has_value()) << section;
-            EXPECT_TRUE(!found || found->dump() == expected->dump()) << section;
+        expect_sections_of(named->is_object() ? named->at("otherwise").as_string() : named->as_string(), stack, "");
+        for (const std::string_view architecture : kArchitectures) {
+            if (const auto own = named->is_object() ? named->find(architecture) : std::nullopt) {
+                expect_sections_of(own->as_string(), stack, architecture);
+            }
         }
-        EXPECT_FALSE(whole.root().find("communication"));
-        EXPECT_EQ(whole.root().at("kernels").dump(), stack.root().at("kernels").dump());
-        EXPECT_EQ(load_stack(stack).transport_name, text.substr(slash + 1));
     }
     EXPECT_GE(left_to_libraries, 10);
+}
+
+/// text(architecture) = own text, or otherwise's where there is none or nothing is known of the machine.
+TEST(Communication, an_object_has_a_library_for_tiles_of_each_architecture) {
+    const auto taken = [](std::string_view architecture) {
+        JsonDocument stack = open_stack("x-moe");
+        stack.set("communication", R"({"otherwise": "rccl/slingshot", "hopper": "nccl/h100-2024", "cdna3": "rccl"})");
+        Machine machine;
+        machine.tile.architecture = architecture;
+        return communication_name(load_stack(stack, machine));
+    };
+    EXPECT_EQ(taken(""), "rccl/slingshot");
+    EXPECT_EQ(taken("xe-hpc"), "rccl/slingshot");
+    EXPECT_EQ(taken("hopper"), "nccl/h100-2024");
+    EXPECT_EQ(taken("cdna3"), communication_name(load_stack(open_stack("rccl"))));
+    EXPECT_NE(refusal("x-moe", R"({"hopper": "nccl"})").find("otherwise"), std::string::npos);
+    EXPECT_NE(refusal("x-moe", R"({"otherwise": "rccl", "hoper": "nccl"})").find("hoper"), std::string::npos);
+    EXPECT_NE(refusal("x-moe", R"({"otherwise": "rccl", "hopper": "nccl/"})").find("$.communication.hopper"),
+              std::string::npos)
+        << "also where it is not the one that is taken";
+}
+
+/// Rates of links are those of the GPUs on which they were measured.
+TEST(Communication, shipped_stacks_have_a_library_of_the_machines_gpus) {
+    const auto taken = [](const std::string& stack, const std::string& machine) {
+        return communication_name(load_stack(
+            open_stack(stack),
+            load_machine(JsonDocument::load(std::string(AUSPEX_SOURCE_DIR) + "/machines/" + machine + ".json"))));
+    };
+    for (const char* const stack : {"megatron-core", "pytorch-fsdp", "megatron-deepspeed", "x-moe", "deepspeed-moe"}) {
+        EXPECT_EQ(taken(stack, "dgx-a100"), "nccl/a100-2021") << stack;
+        EXPECT_EQ(taken(stack, "dgx-h100"), "nccl/h100-2024") << stack;
+        EXPECT_EQ(taken(stack, "gb200-nvl72"), "nccl/h100-2024") << stack;
+        EXPECT_EQ(taken(stack, "lumi"), "rccl/slingshot") << stack;
+        EXPECT_EQ(taken(stack, "mi300x"), "rccl/mi300-2025") << stack;
+        EXPECT_EQ(taken(stack, "mi355x"), "rccl/mi300-2025") << stack;
+    }
+    EXPECT_EQ(taken("megatron-deepspeed", "aurora"), "oneccl/pytorch-2025");
 }
 
 TEST(Communication, both_files_are_sources_and_the_name_is_the_stacks) {
@@ -105,7 +154,7 @@ TEST(Communication, slips_are_refused_with_what_there_is) {
 
 TEST(Communication, what_is_wrong_in_a_library_names_its_file) {
     try {
-        static_cast<void>(with_communication(open_stack("x-moe"), OwnCommunication::kRefused, [](const auto& name) {
+        static_cast<void>(with_communication(open_stack("x-moe"), "", OwnCommunication::kRefused, [](const auto& name) {
             JsonDocument library = open_stack(name);
             library.set("transport.entries.slingshot.scale_out_message", "1 W");
             return library;

@@ -6,8 +6,8 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "models/machine.hpp"
 #include "models/stack.hpp"
-#include "models/stack_file/read_kernels.hpp"
 
 namespace auspex::models {
 namespace {
@@ -78,28 +78,81 @@ TEST(StackReleases, slips_are_refused_by_path_in_every_entry_whichever_is_in_use
 TEST(StackReleases, what_a_release_has_of_its_own_is_not_read_elsewhere) {
     const JsonDocument old = with_releases("old", kEntries);
     const std::string place = "stack.releases.entries.old.";
-    EXPECT_EQ(shadowing_path(old, "kernels.counts.norm"), place + "kernels.counts.norm");
-    EXPECT_EQ(shadowing_path(old, "kernels.attention_efficiency"), place + "kernels.attention_efficiency");
-    EXPECT_EQ(shadowing_path(old, "kernels.attention_efficiency.value"), place + "kernels.attention_efficiency");
-    EXPECT_EQ(shadowing_path(old, "can_overlap"), place + "can_overlap");
-    EXPECT_EQ(shadowing_path(old, "kernels.counts.rope"), "");
-    EXPECT_EQ(shadowing_path(old, "kernels"), "");
-    EXPECT_EQ(shadowing_path(old, "releases.use"), "");
-    EXPECT_EQ(shadowing_path(with_releases("new", kEntries), "kernels.counts.norm"), "");
+    EXPECT_EQ(shadowing_path(old, "kernels.counts.norm", ""), place + "kernels.counts.norm");
+    EXPECT_EQ(shadowing_path(old, "kernels.attention_efficiency", ""), place + "kernels.attention_efficiency");
+    EXPECT_EQ(shadowing_path(old, "kernels.attention_efficiency.value", ""), place + "kernels.attention_efficiency");
+    EXPECT_EQ(shadowing_path(old, "can_overlap", ""), place + "can_overlap");
+    EXPECT_EQ(shadowing_path(old, "kernels.counts.rope", ""), "");
+    EXPECT_EQ(shadowing_path(old, "kernels", ""), "");
+    EXPECT_EQ(shadowing_path(old, "releases.use", ""), "");
+    EXPECT_EQ(shadowing_path(with_releases("new", kEntries), "kernels.counts.norm", ""), "");
 }
 
-TEST(StackReleases, notes_of_mixtures_are_those_of_the_release_in_use) {
-    constexpr const char* kNoted = R"({"new": {"date": "2026-04"},
-        "old": {"date": "2024-01", "note_of_mixtures": "slower than predicted"}})";
-    Workload mixture, dense;
-    mixture.num_experts = 8;
-    const JsonDocument old = with_releases("old", kNoted), fresh = with_releases("new", kNoted);
-    EXPECT_EQ(mixtures_note(old, load_stack(old), mixture), "slower than predicted");
-    EXPECT_EQ(mixtures_note(old, load_stack(old), dense), "");
-    EXPECT_EQ(mixtures_note(fresh, load_stack(fresh), mixture), "");
-    EXPECT_THROW(
-        static_cast<void>(load_stack(with_releases("a", R"({"a": {"date": "2024-01", "note_of_mixtures": 1}})"))),
-        InputError);
+constexpr const char* kOnHopper = R"({
+    "new": {"date": "2025-01", "kernels": {"counts": {"norm": 7, "rope": 5}},
+            "on": {"comment": "c", "blackwell": {},
+                   "hopper": {"kernels": {"counts": {"norm": 3},
+                                          "issue": {"value": "40 us", "source": "s", "kind": "fitted"}}}}}})";
+
+Machine machine_of(const std::string& architecture) {
+    Machine machine;
+    machine.tile.architecture = architecture;
+    return machine;
+}
+
+/// changes(architecture) = those of its part, in place of the release's own.
+TEST(StackReleases, a_part_for_an_architecture_takes_the_place_of_what_the_release_changes) {
+    const JsonDocument document = with_releases("new", kOnHopper);
+    const auto on = [&](const char* architecture) { return load_stack(document, machine_of(architecture)); };
+    const Stack base = load_stack(JsonDocument::load(std::string(AUSPEX_SOURCE_DIR) + "/stacks/bare.json"));
+    for (const Stack& elsewhere : {load_stack(document), on(""), on("ampere")}) {
+        EXPECT_EQ(elsewhere.kernels.norm, 7);
+        EXPECT_EQ(elsewhere.kernels.rope, 5);
+        EXPECT_EQ(elsewhere.issue_s, base.issue_s);
+    }
+    EXPECT_EQ(on("hopper").kernels.norm, 3);
+    EXPECT_EQ(on("hopper").kernels.rope, base.kernels.rope);
+    EXPECT_DOUBLE_EQ(on("hopper").issue_s, 40e-6);
+    EXPECT_EQ(on("blackwell").kernels.norm, base.kernels.norm);
+    EXPECT_EQ(on("blackwell").release, "new");
+    const std::string place = "stack.releases.entries.new.on.hopper.kernels.";
+    const std::vector<Constant> constants = on("hopper").constants;
+    EXPECT_TRUE(
+        std::ranges::any_of(constants, [&](const Constant& constant) { return constant.path == place + "issue"; }));
+    EXPECT_EQ(shadowing_path(document, "kernels.counts.norm", "hopper"), place + "counts.norm");
+    EXPECT_EQ(shadowing_path(document, "kernels.counts.rope", "hopper"), "");
+    EXPECT_EQ(shadowing_path(document, "kernels.counts.norm", "blackwell"), "");
+    EXPECT_EQ(shadowing_path(document, "kernels.counts.norm", "cdna3"),
+              "stack.releases.entries.new.kernels.counts.norm");
+}
+
+/// Kernels issued one by one, and experts outside of graphs, are told by runs on Hopper alone.
+TEST(StackReleases, megatron_core_on_hopper_and_elsewhere) {
+    const auto issue_s = [](const std::string& release, const std::string& architecture) {
+        JsonDocument document = JsonDocument::load(std::string(AUSPEX_SOURCE_DIR) + "/stacks/megatron-core.json");
+        document.set("releases.use", release);
+        const Stack stack = load_stack(document, machine_of(architecture));
+        return stack.issues_each_expert ? stack.issue_s : -stack.issue_s;
+    };
+    const double captured = issue_s("hai-llm-2024", "hopper");
+    EXPECT_LT(captured, 0);
+    EXPECT_GT(issue_s("graphs-2026", "hopper"), -captured);
+    EXPECT_GT(issue_s("eager-2025", "hopper"), issue_s("graphs-2026", "hopper"));
+    EXPECT_EQ(issue_s("eager-2025", "ampere"), issue_s("eager-2025", "hopper"));
+    for (const char* const architecture : {"blackwell", "cdna3", "cdna4"}) {
+        EXPECT_EQ(issue_s("eager-2025", architecture), captured) << architecture;
+        EXPECT_EQ(issue_s("graphs-2026", architecture), captured) << architecture;
+    }
+}
+
+TEST(StackReleases, slips_in_parts_for_architectures_are_refused_wherever_the_stack_runs) {
+    const auto expect = [](const std::string& on, const std::string& words) {
+        const std::string found = refusal(with_releases("a", R"({"a": {"date": "2024-01", "on": )" + on + "}}"));
+        EXPECT_NE(found.find(words), std::string::npos) << found;
+    };
+    expect(R"({"hoper": {}})", "hoper");
+    expect(R"({"hopper": {"date": "2024-01"}})", "$.releases.entries.a.on.hopper");
+    expect(R"({"hopper": {"kernels": {"counts": {"norm": 0}}}})", "$.releases.entries.a.on.hopper.kernels.counts.norm");
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ inline JsonDocument cases(const std::string& name, const std::string& folder = "
 /// On the machine and the stack that `root` names.
 inline models::Inputs inputs_of(const JsonValue& root, const std::string& workload, const std::string& plan) {
     using testing_plans::document;
-    JsonDocument stack = document("stacks", root.at("stack").as_string());
+    JsonDocument stack = testing_plans::file("stacks", root.at("stack").as_string());
     if (const auto release = root.find("release")) {
         stack.set("releases.use", release->dump());
     }

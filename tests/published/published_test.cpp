@@ -88,7 +88,7 @@ ScalingRow reference_row(const JsonValue& series, const models::Inputs& inputs) 
 /// With the release and the optimizer states of what was measured.
 models::Inputs inputs_of_release(const JsonValue& root, const JsonValue& group) {
     using testing_plans::document;
-    JsonDocument stack = document("stacks", root.at("stack").as_string());
+    JsonDocument stack = testing_plans::file("stacks", root.at("stack").as_string());
     stack.set("releases.use", group.at("release").as_string());
     JsonDocument plan = document("plans", group.at("plan").as_string());
     if (const auto states = group.find("optimizer_states")) {

@@ -20,9 +20,12 @@ namespace auspex::testing_plans {
 
 inline const std::string kRoot = AUSPEX_SOURCE_DIR;
 
+inline JsonDocument file(const std::string& folder, const std::string& name) {
+    return JsonDocument::load(kRoot + "/" + folder + "/" + name + ".json");
+}
+/// A stack is in full, as it is where nothing is known of the machine.
 inline JsonDocument document(const std::string& folder, const std::string& name) {
-    const JsonDocument file = JsonDocument::load(kRoot + "/" + folder + "/" + name + ".json");
-    return folder == "stacks" ? models::with_communication(file) : file;
+    return folder == "stacks" ? models::with_communication(file(folder, name)) : file(folder, name);
 }
 inline models::Machine machine(const std::string& name = "aurora") {
     return models::load_machine(document("machines", name));

@@ -36,7 +36,7 @@ std::string maker_of_stack(const models::Stack& stack) {
 
 bool is_for(const std::string& name, const models::Machine& machine) {
     try {
-        const models::Stack stack = models::load_stack(launch::load_document("stack", name, {}));
+        const models::Stack stack = models::load_stack(launch::load_stack_document(name, {}, machine), machine);
         return machine.cpu.cores > 0 ? stack.has_processes : maker_of_stack(stack) == maker_of(machine.tile.name);
     } catch (const InputError&) {  // a file that cannot be read is nobody's wish
         return false;
@@ -79,8 +79,8 @@ void add_published_spread(models::Inputs& inputs) {
 
 models::Inputs load_all(const Options& options) {
     launch::require_roles(options.overrides, {"machine", "stack", "workload", "plan"});
-    models::Inputs inputs = models::load_inputs(launch::load_document("machine", options.machine, options.overrides),
-                                                launch::load_document("stack", options.stack, options.overrides),
+    auto [machine, stack] = launch::load_machine_and_stack(options.machine, options.stack, options.overrides);
+    models::Inputs inputs = models::load_inputs(std::move(machine), std::move(stack),
                                                 launch::load_document("workload", options.workload, options.overrides),
                                                 launch::load_document("plan", options.plan, options.overrides));
     add_published_spread(inputs);

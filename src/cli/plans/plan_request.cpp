@@ -77,7 +77,8 @@ models::Inputs search_inputs(const Options& options) {
     }
     models::Inputs inputs = models::load_inputs(
         std::move(machine),
-        launch::load_document("stack", options.stack.empty() ? read.default_stack : options.stack, options.overrides),
+        launch::load_stack_document(options.stack.empty() ? read.default_stack : options.stack, options.overrides,
+                                    read),
         launch::load_document("workload", options.workload, options.overrides), base_plan(options, is_of_cpus));
     check_finish_flags(options, inputs.machine);
     add_published_spread(inputs);

@@ -6,13 +6,16 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/error.hpp"
+#include "models/machine.hpp"
 #include "models/stack_file/library_beside.hpp"
 
 namespace auspex::models {
 namespace {
 
+constexpr std::string_view kOtherwise = "otherwise";  ///< of architectures that are not named
 constexpr std::array<std::string_view, 3> kSections{"transport", "collectives", "environment"};
 
 bool is_section(std::string_view key) { return std::ranges::find(kSections, key) != kSections.end(); }
@@ -22,7 +25,7 @@ struct Choice {
     std::string library, entry;
 };
 
-Choice read_choice(const JsonValue& key) {
+Choice read_text(const JsonValue& key) {
     constexpr std::string_view kOfNames = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
     const std::string text = key.as_string();
     const std::size_t slash = text.find('/');
@@ -37,6 +40,23 @@ Choice read_choice(const JsonValue& key) {
     return choice;
 }
 
+/// The text, or of an object the one of the architecture, after all of them are checked.
+JsonValue text_for(const JsonValue& key, std::string_view architecture) {
+    if (!key.is_object()) {
+        return key;
+    }
+    std::vector<std::string_view> words{kOtherwise};
+    words.insert(words.end(), kArchitectures.begin(), kArchitectures.end());
+    key.allow_only(words);
+    for (const std::string& name : key.keys()) {
+        if (name != "comment") {
+            static_cast<void>(read_text(key.at(name)));
+        }
+    }
+    const auto own = architecture.empty() ? std::nullopt : key.find(architecture);
+    return own ? *own : key.at(kOtherwise);
+}
+
 /// Members of an object as text, each with a comma behind it.
 std::string members(const JsonValue& object, const std::function<bool(const std::string& key)>& wanted) {
     std::string text;
@@ -48,24 +68,26 @@ std::string members(const JsonValue& object, const std::function<bool(const std:
 
 }  // namespace
 
-JsonDocument with_communication(const JsonDocument& stack, OwnCommunication own, const LibraryLoader& load) {
+JsonDocument with_communication(const JsonDocument& stack, std::string_view architecture, OwnCommunication own,
+                                const LibraryLoader& load) {
     const JsonValue root = stack.root();
-    const auto key = root.is_object() ? root.find(kCommunicationKey) : std::nullopt;
-    if (!key) {
+    const auto whole_key = root.is_object() ? root.find(kCommunicationKey) : std::nullopt;
+    if (!whole_key) {
         return stack;
     }
-    const Choice choice = read_choice(*key);
+    const JsonValue key = text_for(*whole_key, architecture);
+    const Choice choice = read_text(key);
     for (const std::string_view section : kSections) {
         if (const auto present = root.find(section); present && own == OwnCommunication::kRefused) {
-            throw InputError(present->where(), "found this section beside \"communication\": " + key->excerpt() +
+            throw InputError(present->where(), "found this section beside \"communication\": " + key.excerpt() +
                                                    "; expected one of the two");
         }
     }
     const JsonDocument library = load(choice.library);
     const Stack read = load_stack(library);
     if (!read.library.empty()) {
-        key->fail("a stack with a transport of its own, which " + library.name() + " leaves to " +
-                  json_quote(read.library));
+        key.fail("a stack with a transport of its own, which " + library.name() + " leaves to " +
+                 json_quote(read.library));
     }
     const std::vector<std::string>& entries = read.transport_names;
     if (!choice.entry.empty() && std::ranges::find(entries, choice.entry) == entries.end()) {
@@ -73,7 +95,7 @@ JsonDocument with_communication(const JsonDocument& stack, OwnCommunication own,
         for (const std::string& entry : entries) {
             list += ", " + choice.library + "/" + entry;
         }
-        key->fail("one of " + list);
+        key.fail("one of " + list);
     }
     std::string text =
         "{" + members(root, [](const std::string& name) { return name != kCommunicationKey && !is_section(name); }) +
@@ -88,8 +110,8 @@ JsonDocument with_communication(const JsonDocument& stack, OwnCommunication own,
     return whole;
 }
 
-JsonDocument with_communication(const JsonDocument& stack) {
-    return with_communication(stack, OwnCommunication::kRefused, [&stack](const std::string& name) {
+JsonDocument with_communication(const JsonDocument& stack, std::string_view architecture) {
+    return with_communication(stack, architecture, OwnCommunication::kRefused, [&stack](const std::string& name) {
         std::optional<JsonDocument> library = library_beside(stack.name(), name);
         if (!library) {
             throw InputError(stack.name() + ": $." + kCommunicationKey,

@@ -2,6 +2,7 @@
 /// @file Stacks that leave communication to a library, whose own stack file has it: "communication": "rccl".
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "base/json.hpp"
 #include "models/stack.hpp"
@@ -16,15 +17,16 @@ using LibraryLoader = std::function<JsonDocument(const std::string& name)>;
 /// What a stack does with a library where it has sections of its own, too.
 enum class OwnCommunication { kRefused, kReplaced };
 
-/// A stack in full: where its "communication" names a library, "NAME" or "NAME/ENTRY", the stack without this key and
+/// A stack in full: where its "communication" names a library, "NAME" or "NAME/ENTRY", or an object has one for tiles
+/// of the architecture (Tile::architecture; empty: nothing is known of them), the stack without this key and
 /// with the sections transport, collectives and environment of that library's file, transport.use being ENTRY, and in
 /// transport the library's name and where it was measured; any other stack as it is. Throws InputError for other texts,
 /// entries that the library has not, own sections beside the key (unless they are to be replaced), a library that
 /// leaves communication to another, and, naming the library's file, for what load_stack refuses of it.
-[[nodiscard]] JsonDocument with_communication(const JsonDocument& stack, OwnCommunication own,
-                                              const LibraryLoader& load);
+[[nodiscard]] JsonDocument with_communication(const JsonDocument& stack, std::string_view architecture,
+                                              OwnCommunication own, const LibraryLoader& load);
 /// The same with the library's file in the stack's folder, and own sections beside the key refused.
-[[nodiscard]] JsonDocument with_communication(const JsonDocument& stack);
+[[nodiscard]] JsonDocument with_communication(const JsonDocument& stack, std::string_view architecture = {});
 
 /// "rccl/slingshot": the library, or the stack that has its own, and the transport's entry in use where it has several.
 [[nodiscard]] std::string communication_name(const Stack& stack);

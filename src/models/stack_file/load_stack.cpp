@@ -222,10 +222,12 @@ void read_offers(const JsonValue& section, Stack& stack) {
 
 }  // namespace
 
-Stack load_stack(const JsonDocument& document) {
+namespace {
+
+Stack load_stack_on(const JsonDocument& document, std::string_view architecture) {
     const JsonValue root = document.root();
     if (root.is_object() && root.find(kCommunicationKey)) {
-        return load_stack(with_communication(document));
+        return load_stack_on(with_communication(document, architecture), architecture);
     }
     root.allow_only({"name", "description", "kernels", "pipeline", "optimizer", "transport", "collectives", "processes",
                      "can_overlap", "tp_beside_products", "measured_on", "offers", "emit_format", "environment",
@@ -237,7 +239,7 @@ Stack load_stack(const JsonDocument& document) {
     if (root.find("description")) {
         static_cast<void>(read_text(root, "description"));
     }
-    const std::optional<JsonValue> release = release_in_use(root, stack);
+    const std::optional<JsonValue> release = release_in_use(root, architecture, stack);
     read_kernels(root.at("kernels"), release ? release->find("kernels") : std::nullopt, stack);
     read_pipeline(root.at("pipeline"), stack);
     read_optimizer(root.at("optimizer"), stack);
@@ -262,8 +264,12 @@ Stack load_stack(const JsonDocument& document) {
     return stack;
 }
 
+}  // namespace
+
+Stack load_stack(const JsonDocument& document) { return load_stack_on(document, ""); }
+
 Stack load_stack(const JsonDocument& document, const Machine& machine) {
-    Stack stack = load_stack(document);
+    Stack stack = load_stack_on(document, machine.tile.architecture);
     if (!stack.attention_kernels.empty() && attention_kernel(machine.tile, stack).name != kUnfusedAttention) {
         stack.kernels.attention = 1;
     }

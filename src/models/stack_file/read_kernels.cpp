@@ -9,12 +9,11 @@
 
 #include "models/attention/attention_kernel.hpp"
 #include "models/flag_words.hpp"
+#include "models/machine.hpp"
 #include "models/stack_file/stack_values.hpp"
 
 namespace auspex::models {
 namespace {
-
-constexpr const char* kMixturesNote = "note_of_mixtures";
 
 /// A section, and keys of it that stand elsewhere.
 struct Overlaid {
@@ -146,52 +145,66 @@ void read_can_overlap(const JsonValue& base, const std::optional<JsonValue>& rel
     }
 }
 
-std::string shadowing_path(const JsonDocument& document, std::string_view path) {
+namespace {
+
+constexpr std::string_view kOn = "on";  ///< parts of a release for tiles of some architectures, in its own place there
+
+/// The part of a release for the architecture; without one the release.
+JsonValue release_on(const JsonValue& entry, std::string_view architecture) {
+    const auto on = entry.find(kOn);
+    const auto part = on && !architecture.empty() ? on->find(architecture) : std::nullopt;
+    return part ? *part : entry;
+}
+
+void check_changes(const JsonValue& root, const JsonValue& changes) {
+    Stack unused;
+    read_kernels(root.at("kernels"), changes.find("kernels"), unused);
+    read_can_overlap(root, changes, unused);
+    static_cast<void>(read_stack_startup(root.find("startup"), changes.find("startup")));
+}
+
+void check_release(const JsonValue& root, const JsonValue& entry) {
+    entry.allow_only({"date", "kernels", "can_overlap", "startup", kOn});
+    check_date(entry.at("date"));
+    check_changes(root, entry);
+    if (const auto on = entry.find(kOn)) {
+        on->allow_only(kArchitectures);
+        for (const std::string_view architecture : kArchitectures) {
+            if (const auto part = on->find(architecture)) {
+                part->allow_only({"kernels", "can_overlap", "startup"});
+                check_changes(root, *part);
+            }
+        }
+    }
+}
+
+}  // namespace
+
+std::string shadowing_path(const JsonDocument& document, std::string_view path, std::string_view architecture) {
     const auto releases = document.root().find("releases");
     const auto use = releases ? releases->find("use") : std::nullopt;
     const auto entries = releases ? releases->find("entries") : std::nullopt;
     const auto entry = use && entries && use->is_string() ? entries->find(use->as_string()) : std::nullopt;
-    std::optional<JsonValue> at = entry;
-    std::string found = entry ? "stack.releases.entries." + use->as_string() : "";
+    std::optional<JsonValue> at = entry && entry->is_object() ? release_on(*entry, architecture) : entry;
     while (at && at->is_object() && !at->find("value") && !path.empty()) {
         const std::string_view key = path.substr(0, path.find('.'));
         at = at->find(key);
-        found += "." + std::string(key);
         path.remove_prefix(std::min(path.size(), key.size() + 1));
     }
     const bool is_part = at && at->is_object() && !at->find("value");  // a section, of which others may be meant
-    return at && !is_part ? found : "";
+    return at && !is_part ? "stack." + at->path() : "";
 }
 
-std::optional<JsonValue> release_in_use(const JsonValue& root, Stack& stack) {
+std::optional<JsonValue> release_in_use(const JsonValue& root, std::string_view architecture, Stack& stack) {
     const std::optional<JsonValue> section = root.find("releases");
     if (!section) {
         return std::nullopt;
     }
     section->allow_only({"use", "entries"});
-    const DatedEntry found = entry_in_use(*section, stack.releases, [&root](const JsonValue& entry) {
-        entry.allow_only({"date", kMixturesNote, "kernels", "can_overlap", "startup"});
-        check_date(entry.at("date"));
-        if (const auto note = entry.find(kMixturesNote)) {
-            static_cast<void>(note->as_string());
-        }
-        Stack unused;
-        read_kernels(root.at("kernels"), entry.find("kernels"), unused);
-        read_can_overlap(root, entry, unused);
-        static_cast<void>(read_stack_startup(root.find("startup"), entry.find("startup")));
-    });
+    const DatedEntry found =
+        entry_in_use(*section, stack.releases, [&root](const JsonValue& entry) { check_release(root, entry); });
     stack.release = found.name;
-    return found.value;
-}
-
-std::string mixtures_note(const JsonDocument& document, const Stack& stack, const Workload& workload) {
-    if (workload.num_experts == 0) {
-        return "";
-    }
-    const std::optional<JsonValue> section = document.root().find("releases");
-    const std::optional<JsonValue> note =
-        section ? section->at("entries").at(stack.release).find(kMixturesNote) : std::nullopt;
-    return note ? note->as_string() : "";
+    return release_on(found.value, architecture);
 }
 
 }  // namespace auspex::models

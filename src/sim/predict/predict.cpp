@@ -11,7 +11,6 @@
 #include "base/number_text.hpp"
 #include "models/attention/attention_choice.hpp"
 #include "models/stack_file/communication.hpp"
-#include "models/stack_file/read_kernels.hpp"
 #include "sim/predict/cpu_sensitivity.hpp"
 #include "sim/predict/memory_report.hpp"
 #include "sim/predict/mfu_waterfall.hpp"
@@ -246,8 +245,7 @@ void add_notes(Prediction& p, const models::Inputs& inputs, const SimulatedStep&
                           " and are used on " + inputs.machine.name + " unchanged");
     }
     for (const std::string& note : {communication_note(inputs.machine.name, stack),
-                                    attention_note(inputs.machine.name, inputs.machine.tile, stack),
-                                    mixtures_note(inputs.stack_document, stack, inputs.workload)}) {
+                                    attention_note(inputs.machine.name, inputs.machine.tile, stack)}) {
         p.notes.insert(p.notes.end(), note.empty() ? 0 : 1, note);
     }
     if (step.paired) {

@@ -92,8 +92,8 @@ double fullest_rank(const models::Inputs& inputs, const models::Plan& plan, cons
 CompareCase load_case(const CompareRequest& request, const WantedLayout& wanted) {
     const std::string plan_file = launch::find_input("plan", wanted.plan, wanted.plan_from);
     const std::string workload_file = launch::find_input("workload", wanted.workload, wanted.workload_from);
-    CompareCase one{models::load_inputs(launch::load_document("machine", request.machine, request.overrides),
-                                        launch::load_document("stack", request.stack, request.overrides),
+    auto [machine, stack] = launch::load_machine_and_stack(request.machine, request.stack, request.overrides);
+    CompareCase one{models::load_inputs(std::move(machine), std::move(stack),
                                         launch::load_document("workload", workload_file, request.overrides),
                                         launch::load_document("plan", plan_file, request.overrides))};
     if (one.inputs.machine.cpu.cores == 0) {

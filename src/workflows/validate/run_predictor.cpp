@@ -54,10 +54,10 @@ void RunPredictor::check_files(const std::vector<evaluate::PublishedRun>& runs) 
     std::set<std::pair<std::string, std::string>> done;
     const auto load = [this](const evaluate::RunNames::Hardware& hardware,
                              const evaluate::RunNames::Framework& framework, const std::vector<std::string>& settings) {
-        static_cast<void>(
-            models::load_machine(launch::load_document("machine", place_of(hardware.machine, machines_), settings)));
-        static_cast<void>(
-            models::load_stack(launch::load_document("stack", place_of(framework.stack, stacks_), settings)));
+        const models::Machine machine =
+            models::load_machine(launch::load_document("machine", place_of(hardware.machine, machines_), settings));
+        static_cast<void>(models::load_stack(
+            launch::load_stack_document(place_of(framework.stack, stacks_), settings, machine), machine));
     };
     for (const evaluate::PublishedRun& run : runs) {
         const auto hardware = hardware_of(names_, run);
@@ -297,10 +297,10 @@ models::Inputs RunPredictor::inputs_of(evaluate::ValidatedRun& one, const evalua
     JsonDocument workload = has_files ? launch::load_document("workload", one.run.workload_file, {})
                                       : JsonDocument::parse(texts.workload, one.run.id + " (workload)");
     one.workload = workload.indented(), one.plan = plan.indented();
+    auto [machine, stack] = launch::load_machine_and_stack(place_of(hardware.machine, machines_),
+                                                           place_of(framework.stack, stacks_), settings);
     models::Inputs inputs =
-        models::load_inputs(launch::load_document("machine", place_of(hardware.machine, machines_), settings),
-                            launch::load_document("stack", place_of(framework.stack, stacks_), settings),
-                            std::move(workload), std::move(plan));
+        models::load_inputs(std::move(machine), std::move(stack), std::move(workload), std::move(plan));
     const int of_node = inputs.machine.node.tiles;
     if (!hardware.node && one.run.gpus_per_node > 0 && one.run.gpus_per_node != of_node) {
         one.notes.push_back("its nodes of " + std::to_string(one.run.gpus_per_node) + " are taken as those of " +

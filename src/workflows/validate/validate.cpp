@@ -83,10 +83,11 @@ void add_files(const ValidateRequest& request, ValidatedRuns& all) {
     const auto before = static_cast<std::ptrdiff_t>(all.files.size());
     for (const evaluate::ValidatedRun& one : all.runs) {
         if (one.why_unmapped.empty()) {
-            report::add_sources(all.files, "machine",
-                                launch::load_document("machine", place_of(one.machine, request.machines), {}));
+            const JsonDocument machine = launch::load_document("machine", place_of(one.machine, request.machines), {});
+            report::add_sources(all.files, "machine", machine);
             report::add_sources(all.files, "stack",
-                                launch::load_document("stack", place_of(one.stack, request.stacks), one.settings));
+                                launch::load_stack_document(place_of(one.stack, request.stacks), one.settings,
+                                                            models::load_machine(machine)));
         }
     }
     std::ranges::stable_sort(all.files.begin() + before, all.files.end(), {},

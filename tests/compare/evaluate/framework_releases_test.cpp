@@ -39,7 +39,7 @@ std::string why(const PublishedRun& run) { return framework_of(shipped(), run)->
 /// Frameworks as papers, tables and people write them.
 TEST(FrameworkReleases, versions_on_hopper) {
     const std::string old = "megatron-core mcore-2024", eager = "megatron-core eager-2025",
-                      graphs = "megatron-core partial-graphs-2026";
+                      graphs = "megatron-core graphs-2026";
     const std::vector<std::array<std::string, 2>> expected{
         {"Megatron-Core r0.8.0", old},
         {"Megatron-LM (core_v0.8.0)", old},
@@ -109,11 +109,11 @@ TEST(FrameworkReleases, a_version_is_looked_for_where_the_case_may_say_it) {
     EXPECT_EQ(taken(run_of("Megatron-Core", kHopper, "Megatron-LM README @ core_r0.7.0")), "megatron-core mcore-2024");
     EXPECT_EQ(taken(run_of("Megatron-LM", kHopper, "github.com/NVIDIA/Megatron-LM/blob/core_v0.15.0/README.md")),
               "megatron-core eager-2025");
-    EXPECT_EQ(taken(run_of("NeMo", kHopper, "blog, 2024-07-12")), "megatron-core partial-graphs-2026");
+    EXPECT_EQ(taken(run_of("NeMo", kHopper, "blog, 2024-07-12")), "megatron-core graphs-2026");
     EXPECT_EQ(taken(run_of("Megatron-Bridge/Megatron-Core", kHopper, "summary.md, 26.04.01 NeMo container")),
               "megatron-core eager-2025");
     EXPECT_EQ(taken(run_of("Megatron-Bridge/Megatron-Core", kHopper, "summary.md, 26.06 NeMo container")),
-              "megatron-core partial-graphs-2026");
+              "megatron-core graphs-2026");
     EXPECT_EQ(taken(run_of("Megatron-Bridge", kHopper, "guide for 25.09.00 container")), "megatron-core eager-2025");
     EXPECT_EQ(taken(run_of("NeMo", kHopper, "", "container nvcr.io/nvidia/nemo:25.04")), "megatron-core eager-2025");
     EXPECT_EQ(taken(run_of("NeMo 24.09", kHopper, "NeMo 25.04 docs")), "megatron-core mcore-2024");
@@ -158,16 +158,14 @@ TEST(FrameworkReleases, torchtitan_with_ezpz_has_the_versions_of_torch) {
     EXPECT_EQ(taken(run_of("TorchTitan (ezpz disabled)", kHopper)), "pytorch-fsdp torchtitan-2024");
 }
 
-/// Flash-attention 2 is slower on Hopper alone; kernels are issued one by one up to 26.04, not seen on Blackwell.
-TEST(FrameworkReleases, some_releases_are_others_on_some_gpus) {
+/// The software is the same on all GPUs: what differs on them the stack's file has.
+TEST(FrameworkReleases, versions_on_other_gpus) {
     EXPECT_EQ(taken(run_of("NeMo 24.09", kAmpere)), "megatron-core mcore-2024");
     EXPECT_EQ(taken(run_of("NeMo 24.09", kBlackwell)), "megatron-core mcore-2024");
     EXPECT_EQ(taken(run_of("NeMo 24.09", "8x H100 SXM5")), "megatron-core mcore-2024");
     EXPECT_EQ(taken(run_of("NeMo 25.04", kAmpere)), "megatron-core eager-2025");
-    EXPECT_EQ(taken(run_of("NeMo 25.04", kBlackwell)), "megatron-core graphs-2026");
-    EXPECT_EQ(taken(run_of("Megatron-LM", kMi300, "rocm/megatron-lm:v25.5_py310")), "megatron-core graphs-2026");
-    EXPECT_EQ(framework_of(shipped(), run_of("Megatron-LM", kMi300))->set.back(),
-              "stack.transport.entries.h100-2024.scale_up_efficiency=0.94");
+    EXPECT_EQ(taken(run_of("NeMo 25.04", kBlackwell)), "megatron-core eager-2025");
+    EXPECT_EQ(taken(run_of("Megatron-LM", kMi300, "rocm/megatron-lm:v25.5_py310")), "megatron-core eager-2025");
     EXPECT_EQ(taken(run_of("Megatron-LM v2.5", kAmpere)), "megatron-lm megatron-2021");
     EXPECT_EQ(taken(run_of("Megatron-LM (2022)", kAmpere)), "megatron-lm megatron-2022");
     EXPECT_EQ(taken(run_of("Megatron-LM core_r0.6", kAmpere)), "megatron-core mcore-2024");
@@ -185,12 +183,9 @@ TEST(FrameworkReleases, notes_say_stack_release_and_why) {
               "stack megatron-core, release eager-2025: NeMo 25.11 (source)");
     EXPECT_EQ(why(run_of("NeMo 2.0 (24.12)", kHopper)),
               "stack megatron-core, release mcore-2024: NeMo 24.12 (framework)");
-    EXPECT_EQ(why(run_of("NeMo 25.04", "B200")),
-              "stack megatron-core, release graphs-2026: NeMo 25.04 (framework); in place of eager-2025: kernels "
-              "issued one by one are told by cases on Hopper, and not by those on Blackwell");
+    EXPECT_EQ(why(run_of("NeMo 25.04", "B200")), "stack megatron-core, release eager-2025: NeMo 25.04 (framework)");
     EXPECT_EQ(why(run_of("NeMo", kHopper)),
-              "stack megatron-core, release partial-graphs-2026: no version of NeMo found, the default; in place of "
-              "graphs-2026: products of experts are issued one by one, which a case on Hopper tells");
+              "stack megatron-core, release graphs-2026: no version of NeMo found, the default");
     EXPECT_EQ(why(run_of("DGXC v3.1", kHopper)),
               "stack megatron-core, release eager-2025: DGXC v3.1 (framework) is none that is told apart, the default");
     EXPECT_EQ(why(run_of("nanotron 0.4", kHopper)), "stack nanotron: versions of nanotron are not told apart");

@@ -106,22 +106,24 @@ class Files {
     /// Of a node of the machine. Requires: not missing.
     [[nodiscard]] int tiles(const evaluate::PublishedQuery& query) {
         const std::vector<std::string> overrides = overrides_of(options_, query);
-        if (sound_stacks_.emplace(query.stack, overrides).second) {
-            static_cast<void>(models::load_stack(launch::load_document("stack", query.stack, overrides)));
-        }
-        const auto [known, is_new] = tiles_.emplace(std::pair(query.machine, overrides), 0);
+        const auto [known, is_new] = machines_loaded_.try_emplace(std::pair(query.machine, overrides));
         if (is_new) {
-            known->second = models::load_machine(launch::load_document("machine", query.machine, overrides)).node.tiles;
+            known->second = models::load_machine(launch::load_document("machine", query.machine, overrides));
         }
-        return known->second;
+        const models::Machine& machine = known->second;
+        if (sound_stacks_.emplace(std::pair(query.machine, query.stack), overrides).second) {
+            static_cast<void>(
+                models::load_stack(launch::load_stack_document(query.stack, overrides, machine), machine));
+        }
+        return machine.node.tiles;
     }
 
  private:
     using NameWithOverrides = std::pair<std::string, std::vector<std::string>>;
     const Options& options_;
     std::set<std::string> machines_, stacks_;
-    std::set<NameWithOverrides> sound_stacks_;
-    std::map<NameWithOverrides, int> tiles_;
+    std::map<NameWithOverrides, models::Machine> machines_loaded_;
+    std::set<std::pair<std::pair<std::string, std::string>, std::vector<std::string>>> sound_stacks_;
 };
 
 template <typename Entry>

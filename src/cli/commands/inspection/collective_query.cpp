@@ -254,8 +254,8 @@ CollectiveQuery read_collective(const Options& options) {
         notes.push_back("no stack named: wires alone, no software cost (stacks/bare.json); --stack takes " +
                         stack_wish(machine));
     }
-    JsonDocument stack_document = launch::load_document("stack", stack_name, options.overrides);
-    models::Stack stack = models::load_stack(stack_document);
+    JsonDocument stack_document = launch::load_stack_document(stack_name, options.overrides, machine);
+    models::Stack stack = models::load_stack(stack_document, machine);
     const network::CollectiveJob job = parse_job(options, comm, machine);
     return {kind,
             std::move(machine_document),

@@ -53,11 +53,11 @@ JsonDocument base_plan(const Options& options) {
 /// Machine, stack and base plan; no workload.
 models::Inputs load(const Options& options) {
     launch::require_roles(options.overrides, {"machine", "stack", "plan"});
-    const auto document = [&](const char* role, const std::string& name, const char* fallback) {
-        return launch::load_document(role, name.empty() ? fallback : name, options.overrides);
-    };
-    models::Inputs inputs{document("machine", options.machine, kMachine),
-                          document("stack", options.stack, kStack),
+    auto [machine, stack] =
+        launch::load_machine_and_stack(options.machine.empty() ? kMachine : options.machine,
+                                       options.stack.empty() ? kStack : options.stack, options.overrides);
+    models::Inputs inputs{std::move(machine),
+                          std::move(stack),
                           JsonDocument::parse("{}", "workload"),
                           base_plan(options),
                           {},

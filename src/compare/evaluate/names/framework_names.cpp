@@ -241,20 +241,15 @@ bool add_unset(const std::vector<std::string>& more, std::vector<std::string>& t
 }
 
 /// Changes of the stack on the case's GPU.
-void change_by_gpu(const RunNames& names, const PublishedRun& run, Choice& choice, RunNames::Framework& framework) {
+void change_by_gpu(const RunNames& names, const PublishedRun& run, RunNames::Framework& framework) {
     std::vector<std::string> changes;
     for (const RunNames::OnGpus& one : names.on_gpus) {
-        const bool is_same = std::ranges::find(one.stacks, framework.stack) != one.stacks.end() &&
-                             (one.release.empty() || one.release == choice.release);
+        const bool is_same = std::ranges::find(one.stacks, framework.stack) != one.stacks.end();
         if (!is_same || !begins_with_any(without_count(run.gpu), one.gpu) || !is_meant(run, one)) {
             continue;
         }
         if (add_unset(one.set, changes)) {
             framework.notes.push_back(one.why);
-        }
-        if (!one.use.empty()) {
-            choice.why += "; in place of " + choice.release + ": " + one.why;
-            choice.release = one.use;
         }
     }
     framework.set.insert(framework.set.begin(), changes.begin(), changes.end());
@@ -267,9 +262,9 @@ std::optional<RunNames::Framework> framework_of(const RunNames& names, const Pub
     if (named == nullptr || (!named->sharded_only.empty() && !may_shard_weights(run))) {
         return std::nullopt;
     }
-    Choice choice = choice_of(names, *named, run);
+    const Choice choice = choice_of(names, *named, run);
     RunNames::Framework framework = choice.of_framework->framework;
-    change_by_gpu(names, run, choice, framework);
+    change_by_gpu(names, run, framework);
     const auto use = [](std::vector<std::string>& settings, const std::string& release) {
         if (!release.empty()) {
             settings.insert(settings.begin(), "stack.releases.use=" + release);

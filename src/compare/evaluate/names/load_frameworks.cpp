@@ -258,10 +258,10 @@ RunNames::NamedFramework read_named(const JsonValue& v, const RunNames& names, c
 }
 
 RunNames::OnGpus read_on_gpus(const JsonValue& v, const Families& families) {
-    v.allow_only({"stacks", "release", "gpu", "words", "denied", "use", "set", "why"});
+    v.allow_only({"stacks", "gpu", "words", "denied", "set", "why"});
     static_cast<void>(v.at("stacks"));
-    return {texts_in(v, "stacks"), text_in(v, "release"), gpus_in(v, families), texts_in(v, "words"),
-            texts_in(v, "denied"), text_in(v, "use"),     texts_in(v, "set"),   name_in(v, "why")};
+    return {texts_in(v, "stacks"), gpus_in(v, families), texts_in(v, "words"),
+            texts_in(v, "denied"), texts_in(v, "set"),   name_in(v, "why")};
 }
 
 }  // namespace

@@ -71,8 +71,8 @@ RunNames::Correction read_correction(const JsonValue& v) {
 /// Both the file and its constants as they would be without the cases, or neither.
 RunNames::Fitted read_fitted(const JsonValue& v) {
     v.allow_only({"id", "source_key", "framework", "source", "what", "stack", "machine", "without"});
-    RunNames::Fitted fitted{texts_in(v, "id"),   text_in(v, "source_key"), text_in(v, "framework"),
-                            text_in(v, "source"), name_in(v, "what"),       text_in(v, "stack"),
+    RunNames::Fitted fitted{texts_in(v, "id"),     text_in(v, "source_key"), text_in(v, "framework"),
+                            text_in(v, "source"),  name_in(v, "what"),       text_in(v, "stack"),
                             text_in(v, "machine"), texts_in(v, "without")};
     const bool has_place = fitted.stack.empty() != fitted.machine.empty();
     const bool has_both = !fitted.stack.empty() && !fitted.machine.empty();

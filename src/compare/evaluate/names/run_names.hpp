@@ -92,13 +92,11 @@ struct RunNames {
     /// What some stacks are otherwise on some GPUs.
     struct OnGpus {
         std::vector<std::string> stacks;
-        std::string release;              ///< empty: any
         std::vector<std::string> gpu;     ///< one of which the case's words begin with
         std::vector<std::string> words;   ///< as those of releases; or
         std::vector<std::string> denied;  ///< one of which the case denies, and nowhere says
-        std::string use;                  ///< the release in its place; empty: the same
-        std::vector<std::string> set;  ///< in front of those of the framework; of what two entries set the first counts
-        std::string why;               ///< which the case's note says
+        std::vector<std::string> set;     ///< in front of those of the framework; of two entries the first counts
+        std::string why;                  ///< which the case's note says
     };
     /// Frameworks that no stack, and GPUs that no machine stands for.
     struct Unmapped {

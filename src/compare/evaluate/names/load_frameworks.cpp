@@ -101,6 +101,7 @@ void read_plan(const JsonValue& v, RunNames::Framework& framework) {
                   "dispatch_between_nodes",
                   "overlap",
                   "overlap_sharded",
+                  "overlap_stated",
                   "recompute_unstated",
                   "most_virtual_stages",
                   "sharded_with_stages",
@@ -128,6 +129,9 @@ void read_plan(const JsonValue& v, RunNames::Framework& framework) {
     }
     if (v.find("overlap_sharded")) {
         framework.overlap_sharded = texts_in(v, "overlap_sharded");
+    }
+    if (v.find("overlap_stated")) {
+        framework.overlap_stated = texts_in(v, "overlap_stated");
     }
     constexpr int kMost = 1000;
     if (const std::optional<JsonValue> most = v.find("most_virtual_stages")) {

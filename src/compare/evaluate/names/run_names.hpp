@@ -44,6 +44,7 @@ struct RunNames {
         std::string dispatch_between_nodes;             ///< where experts lie on several nodes; empty: dispatch
         std::vector<std::string> overlap;               ///< streams that run beside compute where the plan has them
         std::vector<std::string> overlap_sharded;       ///< the same where weights are sharded (FSDP, ZeRO-3)
+        std::vector<std::string> overlap_stated;        ///< further ones, where the case says so
         std::string optimizer_unstated = "replicated";  ///< the plan's, where the case does not say what is sharded
         std::string sharded_with_experts = "ep-aware";  ///< the optimizer of ZeRO stage 1 where ep is above 1
         std::string sharded_with_stages;  ///< the optimizer in fsdp's place where pp is above 1; empty: fsdp

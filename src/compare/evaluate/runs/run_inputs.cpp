@@ -15,7 +15,7 @@
 #include "compare/evaluate/runs/run_recompute.hpp"
 #include "compare/evaluate/runs/run_schedule.hpp"
 #include "compare/evaluate/runs/run_sharding.hpp"
-#include "compare/evaluate/words/denials.hpp"
+#include "compare/evaluate/words/overlap_words.hpp"
 #include "compare/evaluate/words/precision_words.hpp"
 #include "compare/evaluate/words/words.hpp"
 
@@ -196,17 +196,31 @@ void write_texts(JsonWriter& json, std::string_view key, const std::vector<std::
     json.end_array();
 }
 
-/// Streams that there are: tp and pp only with ranks of their own.
+/// Streams that there are, tp, pp and ep only with ranks of their own, and run beside compute by what the case says or,
+/// where it says nothing of them, as the framework is used.
 std::vector<std::string> overlap_of(const PublishedRun& run, const RunNames::Framework& framework,
-                                    const std::string& optimizer) {
+                                    const std::string& optimizer, std::vector<std::string>& notes) {
     const PublishedRun::Plan& plan = run.plan;
-    std::vector<std::string> streams;
-    for (const std::string& stream : optimizer == "fsdp" ? framework.overlap_sharded : framework.overlap) {
-        const bool is_there =
-            (stream != "tp" || plan.tp > 1) && (stream != "pp" || plan.pp > 1) && (stream != "ep" || plan.ep > 1);
-        if (is_there && !denies(plan.overlap, "overlap")) {
-            streams.push_back(stream);
+    const OverlapSaid said = is_unstated(plan.overlap) ? OverlapSaid{} : overlap_said(plan.overlap);
+    const std::vector<std::string>& usual = optimizer == "fsdp" ? framework.overlap_sharded : framework.overlap;
+    const auto has = [](const std::vector<std::string>& list, const char* stream) {
+        return std::ranges::find(list, stream) != list.end();
+    };
+    std::vector<std::string> streams, left_out;
+    for (const auto& [stream, is_there] :
+         {std::pair("dp", true), {"tp", plan.tp > 1}, {"pp", plan.pp > 1}, {"ep", plan.ep > 1}}) {
+        const bool is_usual = has(usual, stream), is_possible = is_usual || has(framework.overlap_stated, stream);
+        const bool is_wanted = has(said.named, stream) || (is_usual && !said.is_list && !has(said.without, stream));
+        if (is_there && is_wanted && !said.is_none) {
+            (is_possible ? streams : left_out).emplace_back(stream);
         }
+    }
+    if (is_unstated(plan.overlap) && !streams.empty()) {
+        notes.push_back("overlap of " + joined(streams, ", ") + " is assumed, as the framework is used");
+    }
+    if (!left_out.empty()) {
+        notes.push_back("overlap of " + joined(left_out, ", ") + ", which the case names, is not taken: stack " +
+                        framework.stack + " has it not, or not as it is used here");
     }
     return streams;
 }
@@ -320,11 +334,7 @@ std::string plan_of(const PublishedRun& run, const RunNames::Framework& framewor
         }
         json.member("dispatch", dispatch_of(run, framework, etp)).member("expert_kernels", framework.expert_kernels);
         json.member("routing", "uniform");
-        const std::vector<std::string> overlap = overlap_of(run, framework, sharding.optimizer);
-        if (is_unstated(plan.overlap) && !overlap.empty()) {
-            notes.push_back("overlap of " + joined(overlap, ", ") + " is assumed, as the framework is used");
-        }
-        write_texts(json, "overlap", overlap);
+        write_texts(json, "overlap", overlap_of(run, framework, sharding.optimizer, notes));
         write_texts(json, "rank_order", {"pp", "dp", "ep", "tp"});
         json.member("placement", "contiguous").end_object();
     }

@@ -68,7 +68,7 @@ TEST_F(ValidateCli, a_case_is_predicted_as_its_inputs_are) {
         "\"layers\": 32, \"hidden_size\": 4096, \"heads\": 32, \"kv_heads\": 8, \"intermediate_size\": 14336, "
         "\"vocab_size\": 128256, \"sequence_length\": 4096}' --plan '{\"source\": \"m\", \"dp\": 4, \"tp\": 2, "
         "\"sequence_parallel\": true, \"micro_batches\": 4, \"recompute\": [\"layer\"], \"optimizer\": \"sharded\", "
-        "\"gradient_dtype\": \"fp32\", \"overlap\": [\"dp\"], \"rank_order\": [\"pp\", \"dp\", \"ep\", "
+        "\"gradient_dtype\": \"fp32\", \"overlap\": [\"dp\", \"tp\"], \"rank_order\": [\"pp\", \"dp\", \"ep\", "
         "\"tp\"]}'");
     ASSERT_EQ(alone.exit_code, 0) << alone.error;
     const JsonDocument prediction = JsonDocument::parse(alone.out, "predict");

@@ -141,6 +141,10 @@ TEST(FrameworkReleases, megatron_on_a100s_is_of_its_year) {
     EXPECT_EQ(of("Megatron-LM v3.0"), "megatron-lm megatron-2022");
     EXPECT_EQ(of("Megatron-LM", "Narayanan et al. 2021, Table 1"), "megatron-lm megatron-2021");
     EXPECT_EQ(of("Megatron-LM", "Korthikanti et al. 2022, Table 5"), "megatron-lm megatron-2022");
+    EXPECT_EQ(of("Megatron-LM", "Korthikanti 2022"), "megatron-lm megatron-2022");
+    EXPECT_EQ(of("Megatron-LM", "Table 5 of arXiv:2205.05198"), "megatron-lm megatron-2022");
+    EXPECT_EQ(of("Megatron-LM", "https://arxiv.org/abs/2104.04473v5"), "megatron-lm megatron-2021");
+    EXPECT_EQ(of("Megatron-LM", "arXiv:2402.15627, Table 2"), "megatron-core mcore-2024");
     EXPECT_EQ(of("Megatron-LM", "README, May 2023"), "megatron-core mcore-2024");
     EXPECT_EQ(of("Megatron-LM core_r0.8", "README, May 2022"), "megatron-core mcore-2024");
 }

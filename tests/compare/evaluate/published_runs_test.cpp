@@ -104,7 +104,8 @@ TEST(PublishedRuns, a_gpt_of_megatron_is_one_here) {
 /// beside compute = what the case lists, else the framework's with what the case names and without what it denies.
 TEST(PublishedRuns, streams_beside_compute_are_the_cases_and_the_frameworks) {
     const auto streams = [](const std::string& name, const std::string& overlap) {
-        const PublishedRun run = run_with(kGpt, {{"framework", name}, {"plan.overlap", overlap}});
+        const PublishedRun run =
+            run_with(kGpt, {{"framework", name}, {"plan.overlap", overlap}, {"hardware.gpu", "A100-SXM4-80GB"}});
         const models::Plan plan =
             models::load_plan(JsonDocument::parse(run_inputs(run, *framework_of(shipped(), run)).plan, "plan.json"));
         return std::string(plan.overlap_dp ? "d" : "") + (plan.overlap_tp ? "t" : "") + (plan.overlap_pp ? "p" : "");
@@ -112,11 +113,11 @@ TEST(PublishedRuns, streams_beside_compute_are_the_cases_and_the_frameworks) {
     EXPECT_EQ(streams("NeMo 24.07", "not stated"), "dtp");
     EXPECT_EQ(streams("NeMo 24.07", "no TP overlap"), "dp");
     EXPECT_EQ(streams("NeMo 24.07", "pp only"), "p");
-    EXPECT_EQ(streams("Megatron-Core r0.8", "not stated"), "dp") << "--tp-comm-overlap is off by default";
     EXPECT_EQ(streams("Megatron-Core r0.8", "overlap-grad-reduce, tp-comm-overlap"), "dtp");
+    EXPECT_EQ(streams("Megatron-Core r0.8", "dp"), "d");
     EXPECT_EQ(streams("Megatron-LM (2023)", "not stated"), "p");
     EXPECT_EQ(streams("Megatron-LM (2023)", "DP, TP"), "dt");
-    EXPECT_EQ(streams("Megatron-LM (2024)", "not stated"), "dp");
+    EXPECT_EQ(streams("Megatron-LM (October 2024)", "not stated"), "dtp");
     EXPECT_EQ(streams("MegaScale", "not stated"), "dtp");
     EXPECT_EQ(streams("TorchTitan", "none (vanilla TP)"), "d");
     EXPECT_EQ(streams("TorchTitan", "async TP"), "dt");

@@ -127,8 +127,9 @@ TEST(RunFitted, how_constants_would_be_without_is_said_with_their_file_or_not_at
               (std::vector<std::string>{"stack.a.b=1", "stack.c=2"}));
     for (const char* const more :
          {R"(, "stack": "s")", R"(, "without": ["stack.a=1"])",
-          R"(, "stack": "s", "machine": "m", "without": ["stack.a=1"])", R"(, "machine": "m", "without": ["stack.a=1"])",
-          R"(, "stack": "s", "without": ["stack.a"])", R"(, "stack": "s", "without": ["stack.a="])",
+          R"(, "stack": "s", "machine": "m", "without": ["stack.a=1"])",
+          R"(, "machine": "m", "without": ["stack.a=1"])", R"(, "stack": "s", "without": ["stack.a"])",
+          R"(, "stack": "s", "without": ["stack.a="])",
           R"(, "stack": "s", "constant": "stack.a", "without": ["stack.a=1"])"}) {
         EXPECT_THROW(static_cast<void>(names(more)), InputError) << more;
     }

@@ -129,14 +129,20 @@ bool is_called_release(const std::string& text, const VersionInText& one) {
     return (!before.empty() && calls(before.back())) || (!behind.empty() && calls(behind.front()));
 }
 
-/// That stand alone: what is called a release, and any dates as well where these are the framework's: "Performance,
-/// 24.07 release"; "Megatron-LM (commit 3fb4a2c, Aug 2024)".
+/// That stand alone: what is called a release, and any dates as well where these are the framework's, months of papers
+/// last: "Performance, 24.07 release"; "Megatron-LM (commit 3fb4a2c, Aug 2024)"; "Table 5 of arXiv:2205.05198".
 void add_those_alone(const RunNames& names, const NamedFramework& framework, const Place& place, bool takes_dates,
                      std::vector<StatedVersion>& stated) {
+    const auto add = [&](const VersionInText& one) {
+        stated.push_back({&framework, one.version, words_of(place, one.begin, one.end) + " (" + place.name + ")"});
+    };
     for (const VersionInText& one : mentions_in(place.text, spellings_of(names)).rest) {
         if ((one.version.is_date && takes_dates) || is_called_release(place.text, one)) {
-            stated.push_back({&framework, one.version, words_of(place, one.begin, one.end) + " (" + place.name + ")"});
+            add(one);
         }
+    }
+    if (takes_dates) {
+        std::ranges::for_each(papers_in(place.text), add);
     }
 }
 

@@ -125,7 +125,11 @@ Mentions mentions_in(std::string_view text, const std::vector<std::vector<std::s
         }
     }
     std::erase_if(names, [&](const Mention& one) { return is_denied(text, one.begin, one.end); });
-    std::erase_if(found.rest, [&](const VersionInText& one) { return has_owner(text, one.begin); });
+    constexpr std::size_t kYear = 4;  // "Narayanan 2021": a year alone is no version of the word in front of it
+    std::erase_if(found.rest, [&](const VersionInText& one) {
+        const bool is_year = one.version.is_date && !one.version.is_container && one.end - one.begin == kYear;
+        return !is_year && has_owner(text, one.begin);
+    });
     return found;
 }
 

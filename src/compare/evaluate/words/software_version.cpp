@@ -223,6 +223,27 @@ std::vector<VersionInText> versions_in(std::string_view text) {
     return found;
 }
 
+std::vector<VersionInText> papers_in(std::string_view text) {
+    constexpr std::string_view kName = "arxiv";
+    constexpr std::size_t kMonth = 4, kNumber = 5;
+    const std::string letters = lower_case(text);
+    std::vector<VersionInText> found;
+    for (std::size_t at = letters.find(kName); at != std::string::npos; at = letters.find(kName, at + 1)) {
+        std::size_t end = at + kName.size();
+        for (const std::string_view between : {".org", "/", "abs", "pdf", "/", ":", " "}) {
+            end += std::string_view(letters).substr(end).starts_with(between) ? between.size() : 0;
+        }
+        const std::string_view month = digits_at(letters, end);
+        const bool has_number = month.size() == kMonth && letters.substr(end + kMonth, 1) == "." &&
+                                digits_at(letters, end + kMonth + 1).size() == kNumber;
+        const int year = has_number ? kCentury + value_of(month.substr(0, 2)) : 0;
+        if (is_year(year) && is_month(value_of(month.substr(2)))) {
+            found.push_back({{{year, value_of(month.substr(2))}, true}, at, end + kMonth + 1 + kNumber});
+        }
+    }
+    return found;
+}
+
 std::optional<SoftwareVersion> version_of(std::string_view text) {
     const std::vector<VersionInText> found = versions_in(text);
     const bool is_whole = found.size() == 1 && found[0].begin == 0 && found[0].end == text.size();

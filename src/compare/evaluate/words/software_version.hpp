@@ -27,6 +27,8 @@ struct VersionInText {
 /// All of them, in their order. No versions are sizes ("80GB", "8.3B"), papers ("2409.13523"), single digits without a
 /// v or r in front ("ZeRO-3"), and digits that go on as letters (commits).
 [[nodiscard]] std::vector<VersionInText> versions_in(std::string_view text);
+/// Months of papers: "arXiv:2205.05198", "arxiv.org/abs/2205.05198v1" is of May 2022.
+[[nodiscard]] std::vector<VersionInText> papers_in(std::string_view text);
 /// Of a text that is nothing but a version.
 [[nodiscard]] std::optional<SoftwareVersion> version_of(std::string_view text);
 

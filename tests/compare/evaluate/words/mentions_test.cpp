@@ -62,6 +62,17 @@ TEST(SoftwareVersion, numbers_and_dates_are_read_as_people_write_them) {
     }
 }
 
+TEST(SoftwareVersion, papers_are_of_the_month_of_their_number) {
+    for (const char* const text :
+         {"arXiv:2205.05198", "(arxiv 2205.05198v2)", "https://arxiv.org/abs/2205.05198", "arxiv.org/pdf/2205.05198"}) {
+        ASSERT_EQ(papers_in(text).size(), 1U) << text;
+        EXPECT_EQ(papers_in(text)[0].version.parts, (std::vector<int>{2022, 5})) << text;
+    }
+    for (const char* const text : {"2205.05198", "arXiv:2213.05198", "arXiv:0905.05198", "arXiv:2205.051", "arXiv"}) {
+        EXPECT_TRUE(papers_in(text).empty()) << text;
+    }
+}
+
 /// Part by part, not letter by letter.
 TEST(SoftwareVersion, versions_are_ordered_as_numbers) {
     const std::vector<std::string> rising{"0.5", "0.9", "0.9.1", "0.10", "0.11.0", "1", "2.0", "2.10"};

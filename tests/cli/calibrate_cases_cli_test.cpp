@@ -88,6 +88,55 @@ TEST_F(CalibrateCasesCli, a_constant_comes_back_from_runs_that_were_made_with_it
     EXPECT_EQ(of_all.root().at("held_back").at("n").as_integer(0, 9), 0);
 }
 
+/// Steps of source A as predicted with 0.9, of B with 0.8: without A the fit goes to 0.8 and misses A, without B the
+/// other way round; each half has one run of both, so that what it tells is nearer to the other half.
+TEST_F(CalibrateCasesCli, in_turn_each_case_is_predicted_by_a_fit_that_had_no_part_of_it) {
+    std::vector<double> steps;
+    for (const char* const efficiency : {"0.9", "0.8"}) {
+        const Outcome made = run("validate --cases " + file_with(four_cases({1, 1, 1, 1})) +
+                                 " --set stack.kernels.gemm_efficiency=" + efficiency + " --json");
+        ASSERT_EQ(made.exit_code, 0) << made.error;
+        const JsonDocument predicted = JsonDocument::parse(made.out, "validate");
+        const std::size_t first = steps.size();
+        for (std::size_t i = first; i < first + 2; ++i) {
+            steps.push_back(predicted.root().at("cases").elements().at(i).at("predicted_step_s").as_number(0, 1e9));
+        }
+    }
+    const std::string cases = "calibrate --cases " + file_with(four_cases(steps)) + kFit + " --json --hold-back ";
+    const auto found = [&](const std::string& word) {
+        const Outcome outcome = run(cases + word);
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
+        return JsonDocument::parse(outcome.out, "calibrate");
+    };
+    const JsonDocument sources = found("sources"), halves = found("halves"), half = found("half");
+    const std::vector<JsonValue> fits = sources.root().at("in_turn").elements();
+    ASSERT_EQ(fits.size(), 2U);
+    EXPECT_EQ(fits[0].at("without").as_string(), "source A");
+    EXPECT_NEAR(fits[0].at("values").elements().at(0).as_number(0, 1), 0.8, 0.01);
+    EXPECT_NEAR(fits[1].at("values").elements().at(0).as_number(0, 1), 0.9, 0.01);
+    const auto errors = [](const JsonDocument& of) { return of.root().at("errors_in_turn").elements().at(0); };
+    EXPECT_GT(errors(sources).at("mape_in_turn").as_number(0, 1), 1.5 * errors(sources).at("mape").as_number(0, 1));
+    EXPECT_LT(1.3 * errors(halves).at("mape_in_turn").as_number(0, 1),
+              errors(sources).at("mape_in_turn").as_number(0, 1));
+    EXPECT_EQ(halves.root().at("in_turn").elements().at(1).at("without").as_string(), "the second half");
+    EXPECT_EQ(sources.root().at("fitted").at("n").as_integer(0, 9), 4);
+    for (const JsonValue& one : sources.root().at("cases").elements()) {
+        const double step_s = one.at("measured_step_s").as_number(0, 1e9);
+        EXPECT_NEAR(one.at("error_in_turn").as_number(-1, 1),
+                    one.at("predicted_step_s_in_turn").as_number(0, 1e9) / step_s - 1, 1e-9);
+    }
+    EXPECT_TRUE(half.root().at("in_turn").elements().empty() &&
+                !half.root().at("cases").elements()[0].find("error_in_turn"));
+}
+
+TEST_F(CalibrateCasesCli, fits_in_turn_need_two_cases_beside_what_they_leave_out) {
+    const std::string three =
+        "[" + case_of("a", "A", 8, 1) + "," + case_of("b", "A", 16, 1) + "," + case_of("c", "B", 24, 1) + "]";
+    const Outcome found = run("calibrate --cases " + file_with(three) + kFit + " --hold-back sources");
+    EXPECT_EQ(found.exit_code, 2);
+    EXPECT_NE(found.error.find("found 1 case to fit constants to without source A"), std::string::npos) << found.error;
+}
+
 /// Shipped constants are where the fit leaves them, to half its uncertainty, by the cases that
 /// machines/published/runs.json says gave them.
 TEST_F(CalibrateCasesCli, shipped_constants_are_those_of_the_fit) {
@@ -156,7 +205,7 @@ TEST_F(CalibrateCasesCli, what_is_asked_wrongly_is_said_by_flag) {
              {cases + " --fit stack.kernels.launch --stack megatron-core", "above 0"},
              {cases + " --fit stack.kernels.gemm_efficiency --stack torchtitan", "no case of stack torchtitan"},
              {cases + " --fit stack.kernels.issue --stack stacks/megatron-core.json", "--stacks DIR"},
-             {cases + kFit + " --hold-back most", "half or none"},
+             {cases + kFit + " --hold-back most", "half, halves, sources or none"},
              {cases + kFit + " --from aurora", "--from"},
              {cases + kFit + " --budget-s 60", "--budget-s"},
              {cases + kFit + " --out /nosuch/folder/out.json", "/nosuch"},

@@ -2,6 +2,7 @@
 #include "cli/flags/command_meanings.hpp"
 
 #include <algorithm>
+#include <array>
 #include <sstream>
 
 #include "base/error.hpp"
@@ -45,8 +46,9 @@ std::vector<std::string> parse_constants(const std::string& text) {
 }
 
 std::string parse_hold_back(const std::string& text) {
-    if (text != "half" && text != "none") {
-        throw InputError("--hold-back", "found \"" + text + "\"; expected half or none");
+    static constexpr std::array<const char*, 4> kWords{"half", "halves", "sources", "none"};
+    if (std::ranges::find(kWords, text) == kWords.end()) {
+        throw InputError("--hold-back", "found \"" + text + "\"; expected half, halves, sources or none");
     }
     return text;
 }
@@ -75,7 +77,8 @@ FlagText calibrate_flag_text(Flag flag) {
                     "their values, as far as their uncertainties allow"};
         case Flag::kHoldBack:
             return {"hold-back", "WORD",
-                    "of --cases: half (default), every second case of each source, which then judge the fit; none"};
+                    "of --cases: half (default), every second case of each source, which then judge the fit; halves, "
+                    "sources: each half, or source, in turn; none"};
         default: break;
     }
     check_failed("flag", "unknown flag", __FILE__, __LINE__);

@@ -60,7 +60,7 @@ struct CalibrateFlags {
     bool fresh = false;
     double budget_s = 0;
     std::vector<std::string> fit;  ///< ROLE.PATH of constants
-    std::string hold_back;         ///< half or none
+    std::string hold_back;         ///< half, halves, sources or none; empty: half
 };
 
 /// What `auspex validate` alone takes.

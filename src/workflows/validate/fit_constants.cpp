@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <set>
@@ -108,70 +109,132 @@ Constant constant_of(const std::vector<ValidatedRun>& runs, const std::string& r
     return constant;
 }
 
-/// Predicted cases by source and id, every second of a source held back.
-std::vector<CaseOfFit> cases_of(std::vector<ValidatedRun> runs, bool holds_back) {
+/// Predicted cases by source and id, and the part of each: halves alternate within a source.
+struct DealtCases {
+    std::vector<CaseOfFit> cases;
+    std::vector<int> parts;          ///< of each case
+    std::vector<std::string> names;  ///< of parts
+};
+
+DealtCases deal(std::vector<ValidatedRun> runs, HoldBack hold_back) {
     std::ranges::sort(runs, {}, [](const ValidatedRun& one) { return std::pair(one.run.source_key, one.run.id); });
     std::map<std::string, int> of_source;
-    std::vector<CaseOfFit> cases;
-    for (ValidatedRun& one : runs) {
-        const bool is_second = of_source[one.run.source_key]++ % 2 == 1;
-        const double step = one.predicted_s;
-        cases.push_back({std::move(one), step, holds_back && is_second});
+    DealtCases dealt;
+    if (hold_back != HoldBack::kSources) {
+        dealt.names = {"the first half", "the second half"};
     }
-    return cases;
+    for (ValidatedRun& one : runs) {
+        const int before = of_source[one.run.source_key]++;
+        if (hold_back == HoldBack::kSources && before == 0) {
+            dealt.names.push_back("source " + name_of_source(one.run));
+        }
+        dealt.parts.push_back(hold_back == HoldBack::kSources ? static_cast<int>(dealt.names.size()) - 1 : before % 2);
+        const double step = one.predicted_s;
+        dealt.cases.push_back({std::move(one), step, hold_back == HoldBack::kHalf && dealt.parts.back() == 1});
+    }
+    return dealt;
 }
 
 /// With fewer the fit is the case.
-void require_cases(const std::vector<CaseOfFit>& cases) {
-    const auto fitted = std::ranges::count(cases, false, &CaseOfFit::is_held_back);
+void require_cases(std::ptrdiff_t fitted, const std::string& without) {
     if (fitted < 2) {
-        throw InputError("--cases", "found " + counted(static_cast<double>(fitted), "case") +
-                                        " to fit constants to; expected two at least, beside those held back "
-                                        "(--hold-back none: none are)");
+        throw InputError("--cases", "found " + counted(static_cast<double>(fitted), "case") + " to fit constants to" +
+                                        without +
+                                        "; expected two at least, beside those held back (--hold-back "
+                                        "none: none are)");
     }
 }
 
 class CaseFit {
  public:
-    CaseFit(const RunPredictor& predictor, ConstantsFit& fit) : predictor_(predictor), fit_(fit) {}
-
-    void run() {
+    CaseFit(const RunPredictor& predictor, ConstantsFit& fit) : predictor_(predictor), fit_(fit) {
         constexpr double kFurthest = 10;
-        std::vector<fit::PriorConstant> priors;
         for (const FittedConstant& one : fit_.constants) {
             const Constant& constant = one.before;
-            priors.push_back({constant.value, constant.relative_uncertainty,
-                              std::max(constant.low, constant.value / kFurthest),
-                              std::min(constant.high, constant.value * kFurthest)});
+            priors_.push_back({constant.value, constant.relative_uncertainty,
+                               std::max(constant.low, constant.value / kFurthest),
+                               std::min(constant.high, constant.value * kFurthest)});
         }
-        std::set<std::string> sources;
-        for (const CaseOfFit& one : fit_.cases) {
-            if (!one.is_held_back) {
-                sources.insert(one.run.run.source_key);
+    }
+
+    /// To all that are not held back.
+    void run() {
+        std::vector<std::size_t> fitted, all;
+        for (std::size_t i = 0; i < fit_.cases.size(); ++i) {
+            all.push_back(i);
+            if (!fit_.cases[i].is_held_back) {
+                fitted.push_back(i);
             }
         }
-        const fit::PriorFit found =
-            fit::fit_from_priors(priors, [this](std::span<const double> values) { return residuals(values); },
-                                 {static_cast<double>(sources.size()), kDeviationOfSources});
-        std::vector<double> values;
-        for (std::size_t k = 0; k < found.constants.size(); ++k) {
-            constexpr double kClose = 1e-6;
-            const double value = found.constants[k].value;
-            FittedConstant fitted{fit_.constants[k].before, value, found.constants[k].sigma};
-            fitted.is_at_limit = value <= priors[k].low * (1 + kClose) || value >= priors[k].high * (1 - kClose);
-            if (fitted.told() >= kLeastTold) {
-                fit_.constants[k] = fitted;
+        require_cases(std::ssize(fitted), "");
+        Found found = fit_to(fitted);
+        fit_.constants = std::move(found.constants);
+        for (std::size_t n = 0; n < fitted.size(); ++n) {
+            fit_.cases[fitted[n]].weight = found.weights[n];
+        }
+        const std::vector<double> steps = steps_with(values_of(fit_.constants), all);
+        for (const std::size_t i : all) {
+            fit_.cases[i].predicted_s = steps[i];
+        }
+    }
+
+    /// To all but each part, which it then predicts.
+    void run_in_turn(const DealtCases& dealt) {
+        for (std::size_t part = 0; part < dealt.names.size(); ++part) {
+            std::vector<std::size_t> inside, outside;
+            for (std::size_t i = 0; i < dealt.parts.size(); ++i) {
+                (dealt.parts[i] == static_cast<int>(part) ? inside : outside).push_back(i);
             }
-            values.push_back(fit_.constants[k].value);
+            require_cases(std::ssize(outside), " without " + dealt.names[part]);
+            const std::vector<double> values = values_of(fit_to(outside).constants);
+            const std::vector<double> steps = steps_with(values, inside);
+            for (std::size_t n = 0; n < inside.size(); ++n) {
+                fit_.cases[inside[n]].in_turn_s = steps[n];
+            }
+            fit_.in_turn.push_back({dealt.names[part], values});
         }
-        auto weight = found.weights.begin();
-        for (CaseOfFit& one : fit_.cases) {
-            one.weight = one.is_held_back ? 0 : *weight++;
-        }
-        predict_with(values, true);
     }
 
  private:
+    struct Found {
+        std::vector<FittedConstant> constants;
+        std::vector<double> weights;  ///< of the cases
+    };
+
+    [[nodiscard]] static std::vector<double> values_of(const std::vector<FittedConstant>& constants) {
+        std::vector<double> values;
+        std::ranges::transform(constants, std::back_inserter(values), &FittedConstant::value);
+        return values;
+    }
+
+    Found fit_to(const std::vector<std::size_t>& members) {
+        std::set<std::string> sources;
+        for (const std::size_t i : members) {
+            sources.insert(fit_.cases[i].run.run.source_key);
+        }
+        const auto residuals = [&](std::span<const double> values) {
+            std::vector<double> steps = steps_with(values, members);
+            for (std::size_t n = 0; n < members.size(); ++n) {
+                steps[n] = std::log(steps[n] / fit_.cases[members[n]].run.measured.seconds);
+            }
+            return steps;
+        };
+        const fit::PriorFit found =
+            fit::fit_from_priors(priors_, residuals, {static_cast<double>(sources.size()), kDeviationOfSources});
+        Found taken{{}, found.weights};
+        for (std::size_t k = 0; k < found.constants.size(); ++k) {
+            constexpr double kClose = 1e-6;
+            const Constant& before = fit_.constants[k].before;
+            const double value = found.constants[k].value;
+            FittedConstant fitted{before, value, found.constants[k].sigma};
+            fitted.is_at_limit = value <= priors_[k].low * (1 + kClose) || value >= priors_[k].high * (1 - kClose);
+            taken.constants.push_back(fitted.told() >= kLeastTold
+                                          ? fitted
+                                          : FittedConstant{before, before.value, before.relative_uncertainty});
+        }
+        return taken;
+    }
+
     /// Of the constants that the case's prediction reads: its file may not have the others.
     [[nodiscard]] std::vector<std::string> settings_of(const ValidatedRun& one, std::span<const double> values) const {
         std::vector<std::string> settings;
@@ -184,31 +247,23 @@ class CaseFit {
         return settings;
     }
 
-    void predict_with(std::span<const double> values, bool also_held_back) {
-        tbb::parallel_for(std::size_t{0}, fit_.cases.size(), [&](std::size_t i) {
-            CaseOfFit& one = fit_.cases[i];
-            if (!one.is_held_back || also_held_back) {
-                one.predicted_s = predictor_.step_with(one.run, settings_of(one.run, values));
-            }
+    /// Of the cases, in their order.
+    [[nodiscard]] std::vector<double> steps_with(std::span<const double> values,
+                                                 const std::vector<std::size_t>& members) {
+        std::vector<double> steps(members.size());
+        tbb::parallel_for(std::size_t{0}, members.size(), [&](std::size_t n) {
+            const ValidatedRun& run = fit_.cases[members[n]].run;
+            steps[n] = predictor_.step_with(run, settings_of(run, values));
         });
         ++evaluations_;
         progress_.show(evaluations_, std::max(evaluations_, kUsualEvaluations));
-    }
-
-    [[nodiscard]] std::vector<double> residuals(std::span<const double> values) {
-        predict_with(values, false);
-        std::vector<double> residuals;
-        for (const CaseOfFit& one : fit_.cases) {
-            if (!one.is_held_back) {
-                residuals.push_back(std::log(one.predicted_s / one.run.measured.seconds));
-            }
-        }
-        return residuals;
+        return steps;
     }
 
     static constexpr std::size_t kUsualEvaluations = 40;
     const RunPredictor& predictor_;
     ConstantsFit& fit_;
+    std::vector<fit::PriorConstant> priors_;
     launch::ProgressLine progress_{"predictions of all cases"};
     std::size_t evaluations_ = 0;
 };
@@ -268,7 +323,7 @@ ConstantsFit fit_constants(const FitConstantsRequest& request) {
     const std::string role = request.stack.empty() ? "machine" : "stack";
     const std::string place =
         request.stack.empty() ? place_of(request.machine, request.machines) : place_of(request.stack, request.stacks);
-    ConstantsFit fit{{}, {}, 0, {}, launch::load_document(role, place, request.overrides)};
+    ConstantsFit fit{{}, {}, {}, 0, {}, launch::load_document(role, place, request.overrides)};
     std::vector<report::InputFile> files;
     const evaluate::RunNames names = load_names(files);
     const RunPredictor predictor(names, request.machines, request.stacks, request.overrides);
@@ -282,28 +337,61 @@ ConstantsFit fit_constants(const FitConstantsRequest& request) {
                                     [&](const std::string& path) { return find_constant(one, path) != nullptr; });
     };
     fit.others += static_cast<int>(std::erase_if(all, reads_none));
-    fit.cases = cases_of(std::move(all), request.holds_back);
-    require_cases(fit.cases);
-    CaseFit(predictor, fit).run();
+    DealtCases dealt = deal(std::move(all), request.hold_back);
+    fit.cases = std::move(dealt.cases);
+    CaseFit case_fit(predictor, fit);
+    case_fit.run();
+    if (request.hold_back == HoldBack::kHalves || request.hold_back == HoldBack::kSources) {
+        case_fit.run_in_turn(dealt);
+    }
     write_constants(fit);
     return fit;
 }
 
-PartOfFit part_of_fit(const ConstantsFit& fit, bool is_held_back) {
-    std::vector<ValidatedRun> before, after;
+namespace {
+
+/// Of cases that are wanted, with their steps.
+evaluate::RunSummary summary_with(const ConstantsFit& fit, const std::function<bool(const CaseOfFit&)>& is_wanted,
+                                  const std::function<double(const CaseOfFit&)>& step_s) {
+    std::vector<ValidatedRun> runs;
     for (const CaseOfFit& one : fit.cases) {
-        if (one.is_held_back == is_held_back) {
-            before.push_back(one.run);
-            after.push_back(one.run);
-            after.back().predicted_s = one.predicted_s;
+        if (is_wanted(one)) {
+            runs.push_back(one.run);
+            runs.back().predicted_s = step_s(one);
         }
     }
-    const auto summary = [](const std::vector<ValidatedRun>& runs) {
-        std::vector<const ValidatedRun*> all;
-        std::ranges::transform(runs, std::back_inserter(all), [](const ValidatedRun& one) { return &one; });
-        return evaluate::summary_of(all);
-    };
-    return {summary(before), summary(after)};
+    std::vector<const ValidatedRun*> all;
+    std::ranges::transform(runs, std::back_inserter(all), [](const ValidatedRun& one) { return &one; });
+    return evaluate::summary_of(all);
+}
+
+double step_before(const CaseOfFit& one) { return one.run.predicted_s; }
+double step_fitted(const CaseOfFit& one) { return one.predicted_s; }
+double step_in_turn(const CaseOfFit& one) { return one.in_turn_s; }
+
+}  // namespace
+
+PartOfFit part_of_fit(const ConstantsFit& fit, bool is_held_back) {
+    const auto is_wanted = [&](const CaseOfFit& one) { return one.is_held_back == is_held_back; };
+    return {summary_with(fit, is_wanted, step_before), summary_with(fit, is_wanted, step_fitted)};
+}
+
+std::vector<InTurnErrors> errors_in_turn(const ConstantsFit& fit) {
+    std::set<std::string> machines;
+    for (const CaseOfFit& one : fit.cases) {
+        machines.insert(one.run.machine);
+    }
+    std::vector<std::string> groups{""};
+    if (machines.size() > 1) {
+        groups.insert(groups.end(), machines.begin(), machines.end());
+    }
+    std::vector<InTurnErrors> errors;
+    for (const std::string& machine : groups) {
+        const auto is_wanted = [&](const CaseOfFit& one) { return machine.empty() || one.run.machine == machine; };
+        errors.push_back({machine, summary_with(fit, is_wanted, step_before), summary_with(fit, is_wanted, step_fitted),
+                          summary_with(fit, is_wanted, step_in_turn)});
+    }
+    return errors;
 }
 
 }  // namespace auspex::workflows

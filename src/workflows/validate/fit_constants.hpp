@@ -1,5 +1,6 @@
 #pragma once
 /// @file Constants of a machine or stack fitted to training runs, and judged by others that are held back.
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,13 +10,21 @@
 
 namespace auspex::workflows {
 
+/// Cases that have no part in the fit and judge it.
+enum class HoldBack : std::uint8_t {
+    kNone,
+    kHalf,     ///< every second case of each source
+    kHalves,   ///< none; beside the fit to all cases one for each half, by which the other half is predicted
+    kSources,  ///< the same, one without each source, by which that source is predicted
+};
+
 struct FitConstantsRequest {
     std::vector<std::string> cases;      ///< as ValidateRequest has them
     std::string machines, stacks;        ///< folders in place of machines/ and stacks/; may be empty
     std::vector<std::string> overrides;  ///< ROLE.PATH=VALUE, of machine or stack
     std::string machine, stack;          ///< one of them: the name of the file whose constants are fitted
     std::vector<std::string> constants;  ///< paths as predictions have them: "stack.kernels.gemm_efficiency"
-    bool holds_back = true;              ///< every second case of each source
+    HoldBack hold_back = HoldBack::kHalf;
 };
 
 /// One that was fitted.
@@ -36,9 +45,16 @@ struct CaseOfFit {
     evaluate::ValidatedRun run;  ///< as predicted before
     double predicted_s = 0;      ///< with the fitted constants
     bool is_held_back = false;
-    double weight = 0;  ///< of a case that was fitted to, 0 to 1: near 0 it is too far from the others to have a say
+    double weight = 0;     ///< of a case that was fitted to, 0 to 1: near 0 it is too far from the others to have a say
+    double in_turn_s = 0;  ///< predicted by the fit of FitInTurn that had no part of it; 0: there is none
 
     [[nodiscard]] double error() const { return predicted_s / run.measured.seconds - 1; }
+};
+
+/// One of several fits, each to all cases but some.
+struct FitInTurn {
+    std::string without;         ///< "the first half", "source Megatron-LM"
+    std::vector<double> values;  ///< of the constants, in their order
 };
 
 /// The case's key of it; of one without a key what it says.
@@ -46,8 +62,9 @@ struct CaseOfFit {
 
 struct ConstantsFit {
     std::vector<FittedConstant> constants;
-    std::vector<CaseOfFit> cases;  ///< by source and id
-    int others = 0;                ///< cases of other files, or whose predictions do not read the constants
+    std::vector<CaseOfFit> cases;    ///< by source and id
+    std::vector<FitInTurn> in_turn;  ///< with HoldBack::kHalves and kSources
+    int others = 0;                  ///< cases of other files, or whose predictions do not read the constants
     std::vector<evaluate::ValidatedRun> unmapped;  ///< cases of the file that cannot be predicted
     JsonDocument file;                             ///< the machine or stack with the constants
 };
@@ -57,12 +74,19 @@ struct PartOfFit {
     evaluate::RunSummary before, after;
 };
 [[nodiscard]] PartOfFit part_of_fit(const ConstantsFit& fit, bool is_held_back);
+/// Errors of all cases and, where there are several, of each machine's: before, with constants fitted to all of them,
+/// and as they are predicted in turn.
+struct InTurnErrors {
+    std::string machine;  ///< empty: of all
+    evaluate::RunSummary before, fitted, in_turn;
+};
+[[nodiscard]] std::vector<InTurnErrors> errors_in_turn(const ConstantsFit& fit);
 
 /// Fits the constants (fit::fit_from_priors, with the file's values and uncertainties as what was known) to the cases
 /// of the file that are not held back: of each source, by id, the second, fourth, … are. A constant of which the cases
-/// tell less than a twentieth stays as it is, in the file, too. Throws InputError for what
-/// validate() refuses, for constants that no case's prediction reads from the file, that are 0 or have no uncertainty,
-/// and where fewer than two cases are left.
+/// tell less than a twentieth stays as it is, in the file, too. Throws InputError for what validate() refuses, for
+/// constants that no case's prediction reads from the file, that are 0 or have no uncertainty, and where fewer than two
+/// cases are left to a fit.
 [[nodiscard]] ConstantsFit fit_constants(const FitConstantsRequest& request);
 
 }  // namespace auspex::workflows

@@ -1,4 +1,5 @@
 /// @file auspex calibrate --cases: constants fitted to training runs, and what runs that are held back say of them.
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 
@@ -58,6 +59,11 @@ void require_sense_of_fit(const Options& options) {
     }
 }
 
+workflows::HoldBack hold_back_of(const std::string& word) {
+    using enum workflows::HoldBack;
+    return word == "none" ? kNone : word == "halves" ? kHalves : word == "sources" ? kSources : kHalf;
+}
+
 workflows::FitConstantsRequest fit_request(const Options& options) {
     workflows::FitConstantsRequest request;
     request.cases = options.validate.cases;
@@ -67,7 +73,7 @@ workflows::FitConstantsRequest fit_request(const Options& options) {
     request.machine = options.machine;
     request.stack = options.stack;
     request.constants = options.calibrate.fit;
-    request.holds_back = options.calibrate.hold_back != "none";
+    request.hold_back = hold_back_of(options.calibrate.hold_back);
     return request;
 }
 
@@ -93,6 +99,35 @@ void print_warnings(const ConstantsFit& fit) {
     }
 }
 
+double error_in_turn(const CaseOfFit& one) { return one.in_turn_s / one.run.measured.seconds - 1; }
+
+/// Values and errors of fits that had no part of what they judge.
+void print_in_turn(const ConstantsFit& fit) {
+    if (fit.in_turn.empty()) {
+        return;
+    }
+    std::vector<report::TextRow> values{{"fitted in turn without"}};
+    for (const FittedConstant& one : fit.constants) {
+        values.front().push_back(one.before.path);
+    }
+    for (const workflows::FitInTurn& one : fit.in_turn) {
+        values.push_back({one.without});
+        for (std::size_t k = 0; k < one.values.size(); ++k) {
+            values.back().push_back(quantity_text(one.values[k], fit.constants[k]));
+        }
+    }
+    std::cout << report::text_table(values, {0}) << "\n";
+    std::vector<report::TextRow> errors{
+        {"machine", "n", "mean |error| before", "fitted to all", "in turn", "bias before", "fitted", "in turn"}};
+    for (const workflows::InTurnErrors& one : workflows::errors_in_turn(fit)) {
+        errors.push_back({one.machine.empty() ? "all" : one.machine, std::to_string(one.before.errors.n),
+                          percent(one.before.mape), percent(one.fitted.mape), percent(one.in_turn.mape),
+                          signed_percent(one.before.errors.mean_error), signed_percent(one.fitted.errors.mean_error),
+                          signed_percent(one.in_turn.errors.mean_error)});
+    }
+    std::cout << report::text_table(errors, {0}) << "\n";
+}
+
 void print_fit(const ConstantsFit& fit) {
     std::vector<report::TextRow> constants{{"constant", "before", "±", "now", "±", "told by the cases"}};
     for (const FittedConstant& one : fit.constants) {
@@ -114,13 +149,19 @@ void print_fit(const ConstantsFit& fit) {
         }
     }
     std::cout << report::text_table(parts, {0}) << "\n";
-    std::vector<report::TextRow> cases{{"error before", "now", "measured", "case", "source", ""}};
+    print_in_turn(fit);
+    std::vector<report::TextRow> cases{{"error before", "now", "in turn", "measured", "case", "source", ""}};
     for (const CaseOfFit& one : fit.cases) {
         cases.push_back({signed_percent(one.run.error()), signed_percent(one.error()),
+                         fit.in_turn.empty() ? "" : signed_percent(error_in_turn(one)),
                          duration(one.run.measured.seconds), one.run.run.id, workflows::name_of_source(one.run.run),
                          part_of(one)});
     }
-    std::cout << report::text_table(cases, {3, 4, 5}) << "\n";
+    if (fit.in_turn.empty()) {
+        std::ranges::for_each(cases, [](report::TextRow& row) { row.erase(row.begin() + 2); });
+    }
+    const std::size_t texts = fit.in_turn.empty() ? 3 : 4;
+    std::cout << report::text_table(cases, {texts, texts + 1, texts + 2}) << "\n";
     for (const evaluate::ValidatedRun& one : fit.unmapped) {
         std::cout << "Not predicted: " << one.why_unmapped << "\n";
     }
@@ -139,6 +180,26 @@ void write_part(JsonWriter& json, const char* key, const workflows::PartOfFit& p
     json.member("bias", part.after.errors.mean_error).end_object();
 }
 
+void write_in_turn(JsonWriter& json, const ConstantsFit& fit) {
+    json.key("in_turn").begin_array();
+    for (const workflows::FitInTurn& one : fit.in_turn) {
+        json.begin_object().member("without", one.without).key("values").begin_array();
+        std::ranges::for_each(one.values, [&](double value) { json.value(value); });
+        json.end_array().end_object();
+    }
+    json.end_array().key("errors_in_turn").begin_array();
+    if (!fit.in_turn.empty()) {
+        for (const workflows::InTurnErrors& one : workflows::errors_in_turn(fit)) {
+            json.begin_object().member("machine", one.machine).member("n", one.before.errors.n);
+            json.member("mape_before", one.before.mape).member("mape", one.fitted.mape);
+            json.member("mape_in_turn", one.in_turn.mape).member("bias_before", one.before.errors.mean_error);
+            json.member("bias", one.fitted.errors.mean_error);
+            json.member("bias_in_turn", one.in_turn.errors.mean_error).end_object();
+        }
+    }
+    json.end_array();
+}
+
 /// What docs/json-output.md lists for `auspex calibrate --cases`.
 void print_fit_json(const ConstantsFit& fit, const Options& options) {
     JsonWriter json(std::cout);
@@ -155,13 +216,18 @@ void print_fit_json(const ConstantsFit& fit, const Options& options) {
     json.end_array();
     write_part(json, "fitted", workflows::part_of_fit(fit, false));
     write_part(json, "held_back", workflows::part_of_fit(fit, true));
+    write_in_turn(json, fit);
     json.key("cases").begin_array();
     for (const CaseOfFit& one : fit.cases) {
         json.begin_object().member("id", one.run.run.id).member("source", workflows::name_of_source(one.run.run));
         json.member("held_back", one.is_held_back).member("weight", one.weight);
         json.member("measured_step_s", one.run.measured.seconds);
         json.member("predicted_step_s_before", one.run.predicted_s).member("predicted_step_s", one.predicted_s);
-        json.member("error_before", one.run.error()).member("error", one.error()).end_object();
+        json.member("error_before", one.run.error()).member("error", one.error());
+        if (!fit.in_turn.empty()) {
+            json.member("predicted_step_s_in_turn", one.in_turn_s).member("error_in_turn", error_in_turn(one));
+        }
+        json.end_object();
     }
     json.end_array().key("unmapped").begin_array();
     for (const evaluate::ValidatedRun& one : fit.unmapped) {

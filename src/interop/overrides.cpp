@@ -98,6 +98,13 @@ namespace {
 /// The sections of its library are there to be overridden, too.
 JsonDocument stack_in_full(JsonDocument stack, const std::vector<std::string>& overrides, std::string_view architecture,
                            const models::LibraryLoader& load_library) {
+    const std::string part = std::string(models::kCommunicationKey) + ".";
+    for (const std::string& text : overrides) {
+        if (const Override parts = split_override(text); parts.role == "stack" && parts.path.starts_with(part)) {
+            throw InputError("--set " + text, "found a part of communication; expected it whole: --set stack." +
+                                                  std::string(models::kCommunicationKey) + "=" + parts.value);
+        }
+    }
     const std::optional<std::string> given = value_set(overrides, "stack", models::kCommunicationKey);
     if (given) {
         stack.set(models::kCommunicationKey, *given);

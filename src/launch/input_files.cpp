@@ -149,14 +149,18 @@ void refuse_shadowed(const JsonDocument& stack, const std::vector<std::string>& 
     }
 }
 
+/// As it is written.
+JsonDocument written(const std::string& name, const std::string& file) {
+    return is_inline(name)          ? JsonDocument::parse(name, file)
+           : is_scenario_part(file) ? load_scenario_part(file)
+                                    : JsonDocument::load(file);
+}
+
 JsonDocument load_for(const std::string& role, const std::string& name, const std::vector<std::string>& overrides,
                       std::string_view architecture) {
     const std::string file = document_name(role, name);
-    JsonDocument document = interop::with_overrides(role,
-                                                    is_inline(name)          ? JsonDocument::parse(name, file)
-                                                    : is_scenario_part(file) ? load_scenario_part(file)
-                                                                             : JsonDocument::load(file),
-                                                    overrides, architecture, libraries_of(name, file));
+    JsonDocument document =
+        interop::with_overrides(role, written(name, file), overrides, architecture, libraries_of(name, file));
     if (role == "stack") {
         refuse_shadowed(document, overrides, architecture);
     }
@@ -173,6 +177,8 @@ JsonDocument load_document(const std::string& role, const std::string& name,
                            const std::vector<std::string>& overrides) {
     return load_for(role, name, overrides, "");
 }
+
+JsonDocument load_stack_file(const std::string& name) { return written(name, document_name("stack", name)); }
 
 JsonDocument load_stack_document(const std::string& name, const std::vector<std::string>& overrides,
                                  const models::Machine& machine) {

@@ -43,6 +43,8 @@ using interop::value_set;
 /// has it as it is where nothing is known of the machine.
 [[nodiscard]] JsonDocument load_stack_document(const std::string& name, const std::vector<std::string>& overrides,
                                                const models::Machine& machine);
+/// A stack as its file is, whatever library and release it has on machines.
+[[nodiscard]] JsonDocument load_stack_file(const std::string& name);
 /// Of a run.
 struct MachineAndStack {
     JsonDocument machine, stack;

@@ -109,6 +109,7 @@ struct Stack {
         false;            ///< optimizer "sharded" with ep > 1: one all-reduce over ep per replicated tensor
     std::string release;  ///< the entry of "releases" that is in use; empty: the file has none
     std::vector<std::string> releases;  ///< names of all entries
+    std::string release_on;  ///< the architecture whose part of the release is in use; empty: the release itself is
     // transport: the entry that is in use
     std::string library;                ///< to whose file the stack leaves communication; empty: it has its own
     std::string transport_measured_on;  ///< as measured_on, of the transport

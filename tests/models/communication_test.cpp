@@ -108,8 +108,8 @@ TEST(Communication, shipped_stacks_have_a_library_of_the_machines_gpus) {
         EXPECT_EQ(taken(stack, "dgx-h100"), "nccl/h100-2024") << stack;
         EXPECT_EQ(taken(stack, "gb200-nvl72"), "nccl/h100-2024") << stack;
         EXPECT_EQ(taken(stack, "lumi"), "rccl/slingshot") << stack;
-        EXPECT_EQ(taken(stack, "mi300x"), "rccl/mi300-2025") << stack;
-        EXPECT_EQ(taken(stack, "mi355x"), "rccl/mi300-2025") << stack;
+        EXPECT_EQ(taken(stack, "mi300x"), "rccl-xgmi/mi300-2025") << stack;
+        EXPECT_EQ(taken(stack, "mi355x"), "rccl-xgmi/mi300-2025") << stack;
     }
     EXPECT_EQ(taken("megatron-deepspeed", "aurora"), "oneccl/pytorch-2025");
 }

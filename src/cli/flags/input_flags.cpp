@@ -22,8 +22,8 @@ std::string maker_of(const std::string& tile_name) { return tile_name.substr(0, 
 /// Whose GPUs a stack is for, by its library of communication, else by the machine of its constants; empty: nobody's.
 std::string maker_of_stack(const models::Stack& stack) {
     using Made = std::pair<std::string_view, const char*>;
-    static constexpr std::array<Made, 3> kLibraries{Made{"nccl", "NVIDIA"}, Made{"rccl", "AMD"},
-                                                    Made{"oneccl", "Intel"}};
+    static constexpr std::array<Made, 4> kLibraries{Made{"nccl", "NVIDIA"}, Made{"rccl", "AMD"},
+                                                    Made{"rccl-xgmi", "AMD"}, Made{"oneccl", "Intel"}};
     const auto* const found =
         std::ranges::find(kLibraries, stack.library.empty() ? stack.name : stack.library, &Made::first);
     if (found != kLibraries.end()) {

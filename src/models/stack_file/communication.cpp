@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "models/machine.hpp"
 #include "models/stack_file/library_beside.hpp"
 
 namespace auspex::models {
@@ -53,8 +52,9 @@ JsonValue text_for(const JsonValue& key, std::string_view architecture) {
             static_cast<void>(read_text(key.at(name)));
         }
     }
+    const JsonValue otherwise = key.at(kOtherwise);
     const auto own = architecture.empty() ? std::nullopt : key.find(architecture);
-    return own ? *own : key.at(kOtherwise);
+    return own ? *own : otherwise;
 }
 
 /// Members of an object as text, each with a comma behind it.
@@ -124,6 +124,16 @@ JsonDocument with_communication(const JsonDocument& stack, std::string_view arch
 std::string communication_name(const Stack& stack) {
     return (stack.library.empty() ? stack.name : stack.library) +
            (stack.transport_name.empty() ? "" : "/" + stack.transport_name);
+}
+
+std::string architecture_note(const Machine& machine, const Stack& stack) {
+    if (machine.cpu.cores == 0 && machine.tile.architecture.empty()) {
+        return "machine " + machine.name + " has no tile.architecture: what stack " + stack.name +
+               " has for one alone, a library or a part of its release, is left out";
+    }
+    return stack.release_on.empty() ? ""
+                                    : "release " + stack.release + " of stack " + stack.name +
+                                          " is as its file has it on " + stack.release_on;
 }
 
 std::string communication_note(const std::string& machine, const Stack& stack) {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/json.hpp"
+#include "models/machine.hpp"
 #include "models/stack.hpp"
 
 namespace auspex::models {
@@ -30,6 +31,9 @@ enum class OwnCommunication { kRefused, kReplaced };
 
 /// "rccl/slingshot": the library, or the stack that has its own, and the transport's entry in use where it has several.
 [[nodiscard]] std::string communication_name(const Stack& stack);
+/// Of a stack whose release is another on the machine's tiles, and of a machine of accelerators that does not say what
+/// they are, so that the stack is taken as it is elsewhere. Else empty.
+[[nodiscard]] std::string architecture_note(const Machine& machine, const Stack& stack);
 /// Of a stack whose library was not measured on this machine: which one it is, and where from. Else empty.
 [[nodiscard]] std::string communication_note(const std::string& machine, const Stack& stack);
 

@@ -152,7 +152,7 @@ constexpr std::string_view kOn = "on";  ///< parts of a release for tiles of som
 /// The part of a release for the architecture; without one the release.
 JsonValue release_on(const JsonValue& entry, std::string_view architecture) {
     const auto on = entry.find(kOn);
-    const auto part = on && !architecture.empty() ? on->find(architecture) : std::nullopt;
+    const auto part = on && on->is_object() && !architecture.empty() ? on->find(architecture) : std::nullopt;
     return part ? *part : entry;
 }
 
@@ -185,7 +185,10 @@ std::string shadowing_path(const JsonDocument& document, std::string_view path, 
     const auto use = releases ? releases->find("use") : std::nullopt;
     const auto entries = releases ? releases->find("entries") : std::nullopt;
     const auto entry = use && entries && use->is_string() ? entries->find(use->as_string()) : std::nullopt;
-    std::optional<JsonValue> at = entry && entry->is_object() ? release_on(*entry, architecture) : entry;
+    std::optional<JsonValue> at = entry && entry->is_object() ? std::optional(release_on(*entry, architecture)) : entry;
+    if (!at || !at->is_object()) {
+        return "";  // whoever loads it says so
+    }
     while (at && at->is_object() && !at->find("value") && !path.empty()) {
         const std::string_view key = path.substr(0, path.find('.'));
         at = at->find(key);
@@ -204,7 +207,9 @@ std::optional<JsonValue> release_in_use(const JsonValue& root, std::string_view 
     const DatedEntry found =
         entry_in_use(*section, stack.releases, [&root](const JsonValue& entry) { check_release(root, entry); });
     stack.release = found.name;
-    return release_on(found.value, architecture);
+    const JsonValue part = release_on(found.value, architecture);
+    stack.release_on = part.path() == found.value.path() ? "" : architecture;
+    return part;
 }
 
 }  // namespace auspex::models

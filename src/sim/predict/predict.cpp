@@ -244,8 +244,9 @@ void add_notes(Prediction& p, const models::Inputs& inputs, const SimulatedStep&
         p.notes.push_back("the constants of stack " + stack.name + " come from " + stack.measured_on +
                           " and are used on " + inputs.machine.name + " unchanged");
     }
-    for (const std::string& note : {communication_note(inputs.machine.name, stack),
-                                    attention_note(inputs.machine.name, inputs.machine.tile, stack)}) {
+    for (const std::string& note :
+         {communication_note(inputs.machine.name, stack), architecture_note(inputs.machine, stack),
+          attention_note(inputs.machine.name, inputs.machine.tile, stack)}) {
         p.notes.insert(p.notes.end(), note.empty() ? 0 : 1, note);
     }
     if (step.paired) {

@@ -20,12 +20,18 @@
 #include "launch/input_files.hpp"
 #include "launch/progress_line.hpp"
 #include "workflows/validate/case_files.hpp"
+#include "workflows/validate/fitted_file.hpp"
 
 namespace auspex::workflows {
 
 double FittedConstant::told() const {
     const double share = uncertainty / before.relative_uncertainty;
     return std::max(0.0, 1 - share * share);
+}
+
+bool FittedConstant::is_told() const {
+    constexpr double kLeast = 0.05;
+    return told() >= kLeast;
 }
 
 double FittedConstant::moved() const { return std::abs(std::log(value / before.value)) / before.relative_uncertainty; }
@@ -36,7 +42,6 @@ std::string name_of_source(const evaluate::PublishedRun& run) {
 
 namespace {
 
-constexpr double kLeastTold = 0.05;           ///< of constants that are changed
 constexpr double kDeviationOfSources = 0.05;  ///< what runs of one source are off together: predictions of published
                                               ///< runs are 5 to 6 % off in the mean
 
@@ -228,9 +233,8 @@ class CaseFit {
             const double value = found.constants[k].value;
             FittedConstant fitted{before, value, found.constants[k].sigma};
             fitted.is_at_limit = value <= priors_[k].low * (1 + kClose) || value >= priors_[k].high * (1 - kClose);
-            taken.constants.push_back(fitted.told() >= kLeastTold
-                                          ? fitted
-                                          : FittedConstant{before, before.value, before.relative_uncertainty});
+            taken.constants.push_back(
+                fitted.is_told() ? fitted : FittedConstant{before, before.value, before.relative_uncertainty});
         }
         return taken;
     }
@@ -268,36 +272,6 @@ class CaseFit {
     std::size_t evaluations_ = 0;
 };
 
-/// "fitted by auspex calibrate to 3 training runs: Megatron-LM (a, b, c)"
-std::string source_of(const ConstantsFit& fit) {
-    std::map<std::string, std::string> ids;
-    int n = 0;
-    for (const CaseOfFit& one : fit.cases) {
-        if (!one.is_held_back) {
-            std::string& list = ids[name_of_source(one.run.run)];
-            list += (list.empty() ? "" : ", ") + one.run.run.id;
-            ++n;
-        }
-    }
-    std::string text = "fitted by auspex calibrate to " + counted(n, "training run");
-    for (const auto& [source, list] : ids) {
-        text += (source == ids.begin()->first ? ": " : "; ") + source + " (" + list + ")";
-    }
-    return text;
-}
-
-void write_constants(ConstantsFit& fit) {
-    const std::string source = source_of(fit);
-    for (const FittedConstant& one : fit.constants) {
-        if (one.told() < kLeastTold) {
-            continue;
-        }
-        const std::string path = one.before.path.substr(one.before.path.find('.') + 1);
-        fit::replace_constant(fit.file, path, one.before.dimension, one.value, source, ConstantKind::kFitted,
-                              one.uncertainty);
-    }
-}
-
 /// Those of the file that can be predicted; the others are in `fit`. Throws InputError where there is none.
 std::vector<ValidatedRun> predicted_of_file(const FitConstantsRequest& request, const evaluate::RunNames& names,
                                             const RunPredictor& predictor, ConstantsFit& fit) {
@@ -321,9 +295,7 @@ std::vector<ValidatedRun> predicted_of_file(const FitConstantsRequest& request, 
 
 ConstantsFit fit_constants(const FitConstantsRequest& request) {
     const std::string role = request.stack.empty() ? "machine" : "stack";
-    const std::string place =
-        request.stack.empty() ? place_of(request.machine, request.machines) : place_of(request.stack, request.stacks);
-    ConstantsFit fit{{}, {}, {}, 0, {}, launch::load_document(role, place, request.overrides)};
+    ConstantsFit fit{{}, {}, {}, 0, {}, JsonDocument::parse("{}", "no file yet")};
     std::vector<report::InputFile> files;
     const evaluate::RunNames names = load_names(files);
     const RunPredictor predictor(names, request.machines, request.stacks, request.overrides);
@@ -337,6 +309,7 @@ ConstantsFit fit_constants(const FitConstantsRequest& request) {
                                     [&](const std::string& path) { return find_constant(one, path) != nullptr; });
     };
     fit.others += static_cast<int>(std::erase_if(all, reads_none));
+    fit.file = file_to_fit(request, all);
     DealtCases dealt = deal(std::move(all), request.hold_back);
     fit.cases = std::move(dealt.cases);
     CaseFit case_fit(predictor, fit);

@@ -35,6 +35,8 @@ struct FittedConstant {
     bool is_at_limit = false;  ///< of what the file may say, or ten times what it says
     /// What the cases know of it: 1 - (uncertainty / that before)^2.
     [[nodiscard]] double told() const;
+    /// By a twentieth: with less it stays as it is.
+    [[nodiscard]] bool is_told() const;
     /// |ln(value / before)| over the uncertainty before. Beyond some, the file's uncertainty is too small, or the cases
     /// are off for a reason that is none of the constant's.
     [[nodiscard]] double moved() const;

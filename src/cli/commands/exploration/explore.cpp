@@ -51,7 +51,7 @@ explore::Library library_of(const explore::State& start) {
         return all;
     };
     library.load = [](const std::string& role, const std::string& name) {
-        return launch::load_document(role, name, {});
+        return role == "stack" ? launch::load_stack_file(name) : launch::load_document(role, name, {});
     };
     return library;
 }

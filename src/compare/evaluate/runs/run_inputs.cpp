@@ -215,8 +215,12 @@ std::vector<std::string> overlap_of(const PublishedRun& run, const RunNames::Fra
             (is_possible ? streams : left_out).emplace_back(stream);
         }
     }
-    if (is_unstated(plan.overlap) && !streams.empty()) {
-        notes.push_back("overlap of " + joined(streams, ", ") + " is assumed, as the framework is used");
+    const std::string taken = streams.empty() ? "nothing" : joined(streams, ", ");
+    if (is_unstated(plan.overlap)) {
+        notes.push_back("overlap of " + taken + " is assumed, as the framework is used");
+    } else if (!said.is_none && said.named.empty() && said.without.empty()) {
+        notes.push_back("overlap " + json_quote(plan.overlap) + " names no stream: of " + taken +
+                        " is assumed, as the framework is used");
     }
     if (!left_out.empty()) {
         notes.push_back("overlap of " + joined(left_out, ", ") + ", which the case names, is not taken: stack " +

@@ -128,6 +128,15 @@ TEST_F(CalibrateCasesCli, in_turn_each_case_is_predicted_by_a_fit_that_had_no_pa
                 !half.root().at("cases").elements()[0].find("error_in_turn"));
 }
 
+/// A stack whose library depends on the machine is written so.
+TEST_F(CalibrateCasesCli, a_fitted_stack_keeps_its_libraries_by_machine) {
+    const std::string out = testing::TempDir() + "auspex-fitted-stack.json";
+    const Outcome found = run("calibrate --cases " + file_with(four_cases({1, 1, 1, 1})) + kFit + " --out " + out);
+    ASSERT_EQ(found.exit_code, 0) << found.error;
+    EXPECT_EQ(JsonDocument::load(out).root().at("communication").dump(),
+              JsonDocument::load("stacks/megatron-core.json").root().at("communication").dump());
+}
+
 TEST_F(CalibrateCasesCli, fits_in_turn_need_two_cases_beside_what_they_leave_out) {
     const std::string three =
         "[" + case_of("a", "A", 8, 1) + "," + case_of("b", "A", 16, 1) + "," + case_of("c", "B", 24, 1) + "]";

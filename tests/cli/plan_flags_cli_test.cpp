@@ -39,8 +39,8 @@ TEST_F(PlanFlagsCli, without_a_stack_those_for_the_machine_are_named) {
         "expected one for GPUs of NVIDIA: deepspeed-moe, megatron-core, megatron-deepspeed, megatron-lm, nanotron, "
         "nccl, pytorch-fsdp, tutel or x-moe (auspex list";
     const char* const amd =
-        "expected one for GPUs of AMD: aeris, cray-mpich, deepspeed-moe, megatron-core, megatron-deepspeed, pccl, "
-        "pytorch-fsdp, rccl, tutel or x-moe (auspex list";
+        "expected one for GPUs of AMD: aeris, cray-mpich, deepspeed-moe, megatron-core, megatron-deepspeed, "
+        "megatron-lm, pccl, pytorch-fsdp, rccl, rccl-xgmi, tutel or x-moe (auspex list";
     EXPECT_EQ(fault_of_refusal(search + "dgx-h100", {"found no --stack, and machine dgx-h100", nvidia}), "");
     EXPECT_EQ(fault_of_refusal(search + "frontier", {"machine frontier has no default_stack", amd}), "");
     EXPECT_EQ(fault_of_refusal(search + "dgx-h100 --set 'machine.tile.name=\"Own\"'",

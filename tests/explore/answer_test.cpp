@@ -37,6 +37,21 @@ predict::Prediction predicted(const std::string& workload, int tiles, const std:
     return predict::predict(inputs, {.tiles = tiles, .sensitivity = false}).prediction;
 }
 
+/// The library of a stack is that of the machine, also once another one is chosen.
+TEST(Answer, a_stack_is_what_it_is_on_the_machine) {
+    Session session(library_of_the_repository());
+    for (const char* const machine : {"lumi", "dgx-a100", "dgx-h100", "mi300x", "lumi"}) {
+        State state;
+        state.names = {machine, "megatron-deepspeed", "llama3-8b", "llama3-8b"};
+        state.tiles = 64;
+        const auto [machine_document, stack] = launch::load_machine_and_stack(machine, "megatron-deepspeed", {});
+        const models::Stack expected = models::load_stack(stack, models::load_machine(machine_document));
+        const models::Inputs found = session.inputs(state);
+        EXPECT_EQ(found.stack.library + found.stack.transport_name, expected.library + expected.transport_name)
+            << machine;
+    }
+}
+
 TEST(Answer, of_a_step_is_what_predict_says_to_the_last_bit) {
     Session session(library_of_the_repository());
     const std::vector<std::vector<std::string>> cases{

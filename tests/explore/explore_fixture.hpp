@@ -12,7 +12,9 @@ namespace auspex::explore {
 
 inline Library library_of_the_repository() {
     return {[](const std::string& role) { return launch::input_names(role); },
-            [](const std::string& role, const std::string& name) { return launch::load_document(role, name, {}); }};
+            [](const std::string& role, const std::string& name) {
+                return role == "stack" ? launch::load_stack_file(name) : launch::load_document(role, name, {});
+            }};
 }
 
 /// A request with `more` members behind those of the state: "\"set\":[\"plan.pp=4\"]".

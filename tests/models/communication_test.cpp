@@ -96,6 +96,21 @@ TEST(Communication, an_object_has_a_library_for_tiles_of_each_architecture) {
         << "also where it is not the one that is taken";
 }
 
+TEST(Communication, machines_without_an_architecture_and_parts_of_releases_are_noted) {
+    const JsonDocument core = open_stack("megatron-core");
+    Machine machine;
+    machine.name = "own";
+    EXPECT_NE(architecture_note(machine, load_stack(core, machine)).find("machine own has no tile.architecture"),
+              std::string::npos);
+    machine.tile.architecture = "hopper";
+    EXPECT_NE(architecture_note(machine, load_stack(core, machine)).find("on hopper"), std::string::npos);
+    machine.tile.architecture = "ampere";
+    EXPECT_EQ(architecture_note(machine, load_stack(core, machine)), "");
+    machine.tile.architecture = "";
+    machine.cpu.cores = 2;
+    EXPECT_EQ(architecture_note(machine, load_stack(core, machine)), "");
+}
+
 /// Rates of links are those of the GPUs on which they were measured.
 TEST(Communication, shipped_stacks_have_a_library_of_the_machines_gpus) {
     const auto taken = [](const std::string& stack, const std::string& machine) {

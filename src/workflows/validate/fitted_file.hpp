@@ -2,7 +2,7 @@
 /// @file The machine or stack file whose constants are fitted to training runs.
 #include <vector>
 
-#include "workflows/validate/fit_constants.hpp"
+#include "workflows/validate/constants_fit.hpp"
 
 namespace auspex::workflows {
 

@@ -323,7 +323,9 @@ void JsonValue::fail(const std::string& expected) const {
 
 JsonDocument::JsonDocument(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 JsonDocument::JsonDocument(const JsonDocument& other) : impl_(std::make_unique<Impl>(*other.impl_)) {}
-JsonDocument& JsonDocument::operator=(const JsonDocument& other) { return *this = JsonDocument(other); }
+JsonDocument& JsonDocument::operator=(const JsonDocument& other) {
+    return *this = JsonDocument(other);
+}
 JsonDocument::JsonDocument(JsonDocument&&) noexcept = default;
 JsonDocument& JsonDocument::operator=(JsonDocument&&) noexcept = default;
 JsonDocument::~JsonDocument() = default;

@@ -185,6 +185,11 @@ JsonDocument load_stack_document(const std::string& name, const std::vector<std:
     return load_for("stack", name, overrides, machine.tile.architecture);
 }
 
+models::Stack load_stack(const std::string& name, const std::vector<std::string>& overrides,
+                         const models::Machine& machine) {
+    return models::load_stack(load_stack_document(name, overrides, machine), machine);
+}
+
 MachineAndStack load_machine_and_stack(const std::string& machine, const std::string& stack,
                                        const std::vector<std::string>& overrides) {
     JsonDocument document = load_document("machine", machine, overrides);

@@ -9,6 +9,7 @@
 #include "interop/overrides.hpp"
 #include "models/machine.hpp"
 #include "models/published/published_spread.hpp"
+#include "models/stack.hpp"
 
 namespace auspex::launch {
 
@@ -43,6 +44,9 @@ using interop::value_set;
 /// has it as it is where nothing is known of the machine.
 [[nodiscard]] JsonDocument load_stack_document(const std::string& name, const std::vector<std::string>& overrides,
                                                const models::Machine& machine);
+/// What the document says.
+[[nodiscard]] models::Stack load_stack(const std::string& name, const std::vector<std::string>& overrides,
+                                       const models::Machine& machine);
 /// A stack as its file is, whatever library and release it has on machines.
 [[nodiscard]] JsonDocument load_stack_file(const std::string& name);
 /// Of a run.

@@ -36,7 +36,7 @@ std::string maker_of_stack(const models::Stack& stack) {
 
 bool is_for(const std::string& name, const models::Machine& machine) {
     try {
-        const models::Stack stack = models::load_stack(launch::load_stack_document(name, {}, machine), machine);
+        const models::Stack stack = launch::load_stack(name, {}, machine);
         return machine.cpu.cores > 0 ? stack.has_processes : maker_of_stack(stack) == maker_of(machine.tile.name);
     } catch (const InputError&) {  // a file that cannot be read is nobody's wish
         return false;

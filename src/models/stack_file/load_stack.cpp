@@ -220,10 +220,6 @@ void read_offers(const JsonValue& section, Stack& stack) {
     }
 }
 
-}  // namespace
-
-namespace {
-
 Stack load_stack_on(const JsonDocument& document, std::string_view architecture) {
     const JsonValue root = document.root();
     if (root.is_object() && root.find(kCommunicationKey)) {

@@ -63,7 +63,7 @@ fit::Calibration calibration_of(const CalibrateRequest& request) {
         const JsonDocument base = launch::load_document("machine", request.machine, {});
         const models::Machine machine = models::load_machine(base);
         const models::Stack stack =
-            models::load_stack(launch::load_stack_document(stack_for(request, machine), {}, machine), machine);
+            launch::load_stack(stack_for(request, machine), {}, machine);
         const std::vector<models::Measurement> rows =
             launch::with_flag_context("--from", measurements, [&] { return models::load_measurements(measurements); });
         if (rows.empty()) {

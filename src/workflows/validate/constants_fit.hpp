@@ -51,6 +51,7 @@ struct CaseOfFit {
     double in_turn_s = 0;  ///< predicted by the fit of FitInTurn that had no part of it; 0: there is none
 
     [[nodiscard]] double error() const { return predicted_s / run.measured.seconds - 1; }
+    [[nodiscard]] double error_in_turn() const { return in_turn_s / run.measured.seconds - 1; }
 };
 
 /// One of several fits, each to all cases but some.

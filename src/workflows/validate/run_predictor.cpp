@@ -56,8 +56,7 @@ void RunPredictor::check_files(const std::vector<evaluate::PublishedRun>& runs) 
                              const evaluate::RunNames::Framework& framework, const std::vector<std::string>& settings) {
         const models::Machine machine =
             models::load_machine(launch::load_document("machine", place_of(hardware.machine, machines_), settings));
-        static_cast<void>(models::load_stack(
-            launch::load_stack_document(place_of(framework.stack, stacks_), settings, machine), machine));
+        static_cast<void>(launch::load_stack(place_of(framework.stack, stacks_), settings, machine));
     };
     for (const evaluate::PublishedRun& run : runs) {
         const auto hardware = hardware_of(names_, run);

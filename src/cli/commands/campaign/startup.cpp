@@ -94,8 +94,7 @@ StartCase case_of(const Options& options) {
     launch::require_roles(options.overrides, roles);
     StartCase one;
     one.machine = models::load_machine(launch::load_document("machine", options.machine, options.overrides));
-    one.stack =
-        models::load_stack(launch::load_stack_document(options.stack, options.overrides, one.machine), one.machine);
+    one.stack = launch::load_stack(options.stack, options.overrides, one.machine);
     if (!options.plan.empty()) {
         predict_job(options, one);
     } else {

@@ -113,8 +113,7 @@ void run_import_chakra(const Options& options) {
     }
     const models::Machine machine =
         models::load_machine(launch::load_document("machine", options.machine, options.overrides));
-    const models::Stack stack =
-        models::load_stack(launch::load_stack_document(options.stack, options.overrides, machine), machine);
+    const models::Stack stack = launch::load_stack(options.stack, options.overrides, machine);
     if (machine.cpu.cores > 0) {
         throw InputError("--machine", "found " + machine.name +
                                           ", whose ranks are processes on CPU cores; expected a machine of "

@@ -112,8 +112,7 @@ class Files {
         }
         const models::Machine& machine = known->second;
         if (sound_stacks_.emplace(std::pair(query.machine, query.stack), overrides).second) {
-            static_cast<void>(
-                models::load_stack(launch::load_stack_document(query.stack, overrides, machine), machine));
+            static_cast<void>(launch::load_stack(query.stack, overrides, machine));
         }
         return machine.node.tiles;
     }

@@ -99,8 +99,6 @@ void print_warnings(const ConstantsFit& fit) {
     }
 }
 
-double error_in_turn(const CaseOfFit& one) { return one.in_turn_s / one.run.measured.seconds - 1; }
-
 /// Values and errors of fits that had no part of what they judge.
 void print_in_turn(const ConstantsFit& fit) {
     if (fit.in_turn.empty()) {
@@ -128,6 +126,23 @@ void print_in_turn(const ConstantsFit& fit) {
     std::cout << report::text_table(errors, {0}) << "\n";
 }
 
+void print_cases(const ConstantsFit& fit) {
+    const bool has_turns = !fit.in_turn.empty();
+    report::TextRow header{"error before", "now"};
+    header.insert(header.end(), has_turns ? 1 : 0, "in turn");
+    const std::size_t texts = header.size() + 1;
+    header.insert(header.end(), {"measured", "case", "source", ""});
+    std::vector<report::TextRow> rows{header};
+    for (const CaseOfFit& one : fit.cases) {
+        report::TextRow row{signed_percent(one.run.error()), signed_percent(one.error())};
+        row.insert(row.end(), has_turns ? 1 : 0, signed_percent(one.error_in_turn()));
+        row.insert(row.end(), {duration(one.run.measured.seconds), one.run.run.id,
+                               workflows::name_of_source(one.run.run), part_of(one)});
+        rows.push_back(std::move(row));
+    }
+    std::cout << report::text_table(rows, {texts, texts + 1, texts + 2}) << "\n";
+}
+
 void print_fit(const ConstantsFit& fit) {
     std::vector<report::TextRow> constants{{"constant", "before", "±", "now", "±", "told by the cases"}};
     for (const FittedConstant& one : fit.constants) {
@@ -150,18 +165,7 @@ void print_fit(const ConstantsFit& fit) {
     }
     std::cout << report::text_table(parts, {0}) << "\n";
     print_in_turn(fit);
-    std::vector<report::TextRow> cases{{"error before", "now", "in turn", "measured", "case", "source", ""}};
-    for (const CaseOfFit& one : fit.cases) {
-        cases.push_back({signed_percent(one.run.error()), signed_percent(one.error()),
-                         fit.in_turn.empty() ? "" : signed_percent(error_in_turn(one)),
-                         duration(one.run.measured.seconds), one.run.run.id, workflows::name_of_source(one.run.run),
-                         part_of(one)});
-    }
-    if (fit.in_turn.empty()) {
-        std::ranges::for_each(cases, [](report::TextRow& row) { row.erase(row.begin() + 2); });
-    }
-    const std::size_t texts = fit.in_turn.empty() ? 3 : 4;
-    std::cout << report::text_table(cases, {texts, texts + 1, texts + 2}) << "\n";
+    print_cases(fit);
     for (const evaluate::ValidatedRun& one : fit.unmapped) {
         std::cout << "Not predicted: " << one.why_unmapped << "\n";
     }
@@ -225,7 +229,7 @@ void print_fit_json(const ConstantsFit& fit, const Options& options) {
         json.member("predicted_step_s_before", one.run.predicted_s).member("predicted_step_s", one.predicted_s);
         json.member("error_before", one.run.error()).member("error", one.error());
         if (!fit.in_turn.empty()) {
-            json.member("predicted_step_s_in_turn", one.in_turn_s).member("error_in_turn", error_in_turn(one));
+            json.member("predicted_step_s_in_turn", one.in_turn_s).member("error_in_turn", one.error_in_turn());
         }
         json.end_object();
     }

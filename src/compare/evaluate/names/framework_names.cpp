@@ -234,18 +234,6 @@ bool is_meant(const PublishedRun& run, const RunNames::OnGpus& one) {
            std::ranges::any_of(one.denied, is_denied);
 }
 
-/// Adds "ROLE.PATH=VALUE" whose path no text there has. Returns whether there was any.
-bool add_unset(const std::vector<std::string>& more, std::vector<std::string>& texts) {
-    const auto path_of = [](const std::string& text) { return text.substr(0, text.find('=')); };
-    const std::size_t before = texts.size();
-    for (const std::string& text : more) {
-        if (std::ranges::none_of(texts, [&](const auto& one) { return path_of(one) == path_of(text); })) {
-            texts.push_back(text);
-        }
-    }
-    return texts.size() > before;
-}
-
 /// Changes of the stack on the case's GPU.
 void change_by_gpu(const RunNames& names, const PublishedRun& run, RunNames::Framework& framework) {
     std::vector<std::string> changes;
@@ -254,9 +242,8 @@ void change_by_gpu(const RunNames& names, const PublishedRun& run, RunNames::Fra
         if (!is_same || !begins_with_any(without_count(run.gpu), one.gpu) || !is_meant(run, one)) {
             continue;
         }
-        if (add_unset(one.set, changes)) {
-            framework.notes.push_back(one.why);
-        }
+        changes.insert(changes.end(), one.set.begin(), one.set.end());
+        framework.notes.push_back(one.why);
     }
     framework.set.insert(framework.set.begin(), changes.begin(), changes.end());
 }

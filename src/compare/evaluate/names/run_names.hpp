@@ -96,7 +96,7 @@ struct RunNames {
         std::vector<std::string> gpu;     ///< one of which the case's words begin with
         std::vector<std::string> words;   ///< as those of releases; or
         std::vector<std::string> denied;  ///< one of which the case denies, and nowhere says
-        std::vector<std::string> set;     ///< in front of those of the framework; of two entries the first counts
+        std::vector<std::string> set;     ///< in front of those of the framework
         std::string why;                  ///< which the case's note says
     };
     /// Frameworks that no stack, and GPUs that no machine stands for.

@@ -53,8 +53,8 @@ bool denies_what_precedes(const std::vector<std::string>& words, bool is_in_brac
     if (words.size() == kObject && !is_in_brackets && is_one_of(words[1], {"off", "disabled", "false"})) {
         return true;
     }
-    const bool is_alone = words.size() == 1 || is_one_of(words[1], {"used", "enabled", "applied", "on", "installed",
-                                                                    "available", "overlapped"});
+    const bool is_alone =
+        words.size() == 1 || is_one_of(words[1], {"used", "enabled", "applied", "on", "installed", "available"});
     return is_one_of(words[0], {"false", "off", "none", "null", "disabled", "missing", "unavailable"}) ||
            (is_alone && is_one_of(words[0], {"no", "not", "0"}));  // not the 0 of "Tutel 0.3"
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "base/input_text.hpp"
+#include "compare/evaluate/words/denials.hpp"
 #include "compare/evaluate/words/words.hpp"
 
 namespace auspex::evaluate {
@@ -25,9 +26,8 @@ std::string stream_of(std::string_view word) {
 }
 
 bool denies_overlap(std::string_view word) {
-    return word.starts_with("none") ||
-           is_one_of(word, {"no", "not", "non", "nothing", "without", "off", "false", "disabled", "never", "0",
-                            "exposed", "blocking", "vanilla", "sync", "synchronous", "serial", "unoverlapped"});
+    return is_denial(word) || is_one_of(word, {"non", "nothing", "exposed", "blocking", "vanilla", "sync",
+                                               "synchronous", "serial", "unoverlapped"});
 }
 
 struct Clause {

@@ -177,6 +177,29 @@ TEST(FrameworkReleases, versions_on_other_gpus) {
     EXPECT_EQ(taken(run_of("MegaScale", kAmpere)), "megatron-core mcore-2024");
 }
 
+/// ZeRO-3 of 2021 on A100s moves shards rank by rank; what shards less, is later, or on other GPUs, does not.
+TEST(FrameworkReleases, zero_3_of_2021_goes_rank_by_rank) {
+    const auto goes_by_rank = [](const std::string& framework, const std::string& zero, const std::string& gpu,
+                                 const std::string& source = "") {
+        PublishedRun run = run_of(framework, gpu, source);
+        run.plan.zero = zero;
+        const std::vector<std::string> set = framework_of(shipped(), run)->set;
+        const bool is_direct = std::ranges::any_of(set, [](const std::string& one) {
+            return one.starts_with("stack.collectives.all_gather=") && one.find("direct") != std::string::npos;
+        });
+        EXPECT_TRUE(!is_direct || taken(run) == "megatron-lm deepspeed-2022") << framework << " " << zero;
+        return is_direct;
+    };
+    EXPECT_TRUE(goes_by_rank("DeepSpeed", "3", kAmpere, "Table 2 of arXiv:2104.04473"));
+    EXPECT_TRUE(goes_by_rank("DeepSpeed 0.5.1", "ZeRO-3", kAmpere));
+    EXPECT_TRUE(goes_by_rank("Megatron-DeepSpeed (2021)", "stage 3", kAmpere));
+    EXPECT_FALSE(goes_by_rank("DeepSpeed", "3", kAmpere));
+    EXPECT_FALSE(goes_by_rank("DeepSpeed 0.6.1", "3", kAmpere));
+    EXPECT_FALSE(goes_by_rank("DeepSpeed", "3", kAmpere, "arXiv:2306.00001"));
+    EXPECT_FALSE(goes_by_rank("DeepSpeed 0.5.1", "1", kAmpere));
+    EXPECT_FALSE(goes_by_rank("DeepSpeed 0.5.1", "3", kHopper));
+}
+
 /// Its own kernels are no release of Megatron-Core's.
 TEST(FrameworkReleases, hai_llm_is_held_up_by_no_host) {
     EXPECT_EQ(taken(run_of("HAI-LLM", "H800")), "megatron-core hai-llm-2024");

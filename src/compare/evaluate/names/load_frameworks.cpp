@@ -199,13 +199,16 @@ std::optional<RunNames::VersionRange> read_range(const JsonValue& v, std::string
 
 RunNames::Release read_release(const JsonValue& v, const RunNames::Framework& framework, const RunNames& names,
                                const Families& families) {
-    v.allow_only({"numbers", "dates", "unstated", "gpu", "source", "words", "release", "release_compiled", "like",
-                  "stack", "note", "set", "plan"});
+    v.allow_only({"numbers", "dates", "unstated", "sharded_weights", "gpu", "source", "words", "release",
+                  "release_compiled", "like", "stack", "note", "set", "plan"});
     RunNames::Release release;
     release.numbers = read_range(v, "numbers", false);
     release.dates = read_range(v, "dates", true);
     if (const std::optional<JsonValue> unstated = v.find("unstated")) {
         release.is_unstated = unstated->as_bool();
+    }
+    if (const std::optional<JsonValue> sharded = v.find("sharded_weights")) {
+        release.is_of_sharded_weights = sharded->as_bool();
     }
     release.gpu = gpus_in(v, families);
     release.source = texts_in(v, "source");
@@ -219,7 +222,8 @@ RunNames::Release read_release(const JsonValue& v, const RunNames::Framework& fr
 /// Some release has to be left for every case.
 void require_one_for_all(const JsonValue& v, const std::vector<RunNames::Release>& releases) {
     const bool is_there = std::ranges::any_of(releases, [](const RunNames::Release& one) {
-        return one.gpu.empty() && one.source.empty() && one.words.empty() && (!one.has_versions() || one.is_unstated);
+        return one.gpu.empty() && one.source.empty() && one.words.empty() && !one.is_of_sharded_weights &&
+               (!one.has_versions() || one.is_unstated);
     });
     if (!is_there) {
         v.fail("one for cases that say no version, on any GPU: without numbers and dates, or with unstated");

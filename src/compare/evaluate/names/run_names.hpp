@@ -71,6 +71,7 @@ struct RunNames {
     struct Release {
         std::optional<VersionRange> numbers, dates;  ///< neither: of any version, and of none
         bool is_unstated = false;                    ///< with a range: also of cases that say no version
+        bool is_of_sharded_weights = false;          ///< only of cases that say that weights are sharded
         std::vector<std::string> gpu;                ///< one of which the case's words begin with; empty: any
         std::vector<std::string> source;             ///< one of which is somewhere in the case's; empty: any
         /// One of which the case says, in any letters, in its source, framework, overlap or notes; empty: any.

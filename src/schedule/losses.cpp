@@ -38,6 +38,9 @@ constexpr std::array<LossText, kLossCount> kLosses{{
     {"waiting",
      "Host work once a step, barriers, synchronisation with the host, and waiting for other stages after a stage's "
      "last backward pass."},
+    {"host_bound",
+     "The device has nothing to do: the host takes longer to issue a pass's kernels than the device takes to run "
+     "them."},
 }};
 
 const LossText& text_of(Loss loss) {

@@ -23,9 +23,10 @@ enum class Loss : std::uint8_t {
     kOptimizer,
     kImbalance,
     kJitter,
-    kWaiting
+    kWaiting,
+    kHostBound
 };
-inline constexpr std::size_t kLossCount = 13;
+inline constexpr std::size_t kLossCount = 14;
 /// "useful_compute", "recompute", "bubble", "exposed_tp", … in the order of the enum.
 [[nodiscard]] const char* to_string(Loss loss);
 /// One sentence for a reader who has never seen the tool.

@@ -32,6 +32,7 @@ TEST(ClosestWord, only_what_is_near_is_suggested) {
     EXPECT_EQ(did_you_mean("import osi", {"import osu", "import hf"}), "; did you mean import osu?");
     EXPECT_EQ(did_you_mean("h100", {"aurora", "dgx-h100", "hf-h100"}), "; did you mean dgx-h100?") << "a whole part";
     EXPECT_EQ(did_you_mean("h10", {"dgx-h100"}), "") << "part of a part";
+    EXPECT_EQ(did_you_mean("micro_batch", {"micro_batches", "micro_batch_size"}), "; did you mean micro_batch_size?");
     EXPECT_EQ(did_you_mean("x", {"y"}), "");
     EXPECT_EQ(did_you_mean("", {"plan"}), "");
     EXPECT_EQ(did_you_mean(std::string(1'000'000, 'a'), {"plan"}), "");

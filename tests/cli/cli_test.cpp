@@ -246,7 +246,7 @@ TEST_F(Cli, predict_prints_the_documented_keys) {
     double sum = 0;
     for (const char* key :
          {"useful_compute", "recompute", "bubble", "exposed_tp", "exposed_ep", "exposed_dp", "exposed_pp", "exposed_cp",
-          "exposed_host", "optimizer", "imbalance", "jitter", "waiting"}) {
+          "exposed_host", "optimizer", "imbalance", "jitter", "waiting", "host_bound"}) {
         sum += root.at("losses").at(key).as_number(0, 1e6);
     }
     const double step = root.at("step_time_s").as_number(0, 1e6);

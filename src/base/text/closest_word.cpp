@@ -36,6 +36,13 @@ std::size_t shared_words(std::string_view a, std::string_view b) {
     return shared;
 }
 
+/// Whether a word of three letters or more is that of a candidate with more words behind: micro_batch_size has
+/// "micro_batch".
+bool is_begin(std::string_view word, std::string_view candidate) {
+    return word.size() >= 3 && candidate.size() > word.size() && candidate.starts_with(word) &&
+           (candidate[word.size()] == '_' || candidate[word.size()] == '-');
+}
+
 /// Whether a word of three letters or more stands between dashes of a candidate: "h100" in "dgx-h100".
 bool is_part(std::string_view word, const std::string& candidate) {
     return word.size() >= 3 && ('-' + candidate + '-').find('-' + std::string(word) + '-') != std::string::npos;
@@ -52,7 +59,8 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
             continue;
         }
         const std::size_t allowed = (word.size() - shared_words(word, candidate)) / 3;
-        if (const std::size_t apart = letters_apart(word, candidate); apart <= allowed && apart < least) {
+        const std::size_t apart = is_begin(word, candidate) ? 1 : letters_apart(word, candidate);
+        if (apart <= allowed && apart < least) {
             least = apart;
             best = candidate;
         }

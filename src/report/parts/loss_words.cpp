@@ -36,7 +36,8 @@ const char* plain_name(schedule::Loss loss) {
                                                                    "the optimizer's update kernels",
                                                                    "unequal load of the experts",
                                                                    "slow or jittering tiles",
-                                                                   "other waiting"};
+                                                                   "other waiting",
+                                                                   "the host, which issues kernels too slowly"};
     return kNames.at(static_cast<std::size_t>(loss));
 }
 

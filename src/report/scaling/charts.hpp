@@ -9,8 +9,8 @@
 
 namespace auspex::report {
 
-/// Losses (and memory labels) have colours l0 … l12 in the style sheet.
-inline constexpr std::size_t kColorCount = 13;
+/// Losses (and memory labels) have colours l0 … l13 in the style sheet.
+inline constexpr std::size_t kColorCount = 14;
 
 /// Efficiency against tiles: the prediction, the same without single causes, the ideal, the spread between them, and
 /// what was published.

@@ -5,7 +5,10 @@ namespace auspex::schedule {
 namespace {
 
 Loss loss_of_compute(const Operation& op) {
-    if (op.kind == OpKind::kHostSync || op.kind == OpKind::kHostIssue || op.kind == OpKind::kStepHost) {
+    if (op.kind == OpKind::kHostIssue) {
+        return Loss::kHostBound;
+    }
+    if (op.kind == OpKind::kHostSync || op.kind == OpKind::kStepHost) {
         return Loss::kWaiting;
     }
     return op.phase == Phase::kRecompute   ? Loss::kRecompute

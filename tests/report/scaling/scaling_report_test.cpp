@@ -97,7 +97,7 @@ TEST(CsvReport, names_each_loss_as_the_enum_does) {
     const auto row = parse_csv(render_csv(fixture_report())).front();
     for (const char* name :
          {"useful_compute", "recompute", "bubble", "exposed_tp", "exposed_ep", "exposed_dp", "exposed_pp", "exposed_cp",
-          "exposed_host", "optimizer", "imbalance", "jitter", "waiting"}) {
+          "exposed_host", "optimizer", "imbalance", "jitter", "waiting", "host_bound"}) {
         EXPECT_EQ(row.count(std::string("loss_") + name + "_s"), 1U) << name;
     }
     EXPECT_EQ(picoseconds_of(row.at("loss_bubble_s")), fixture_report().points[0].prediction.losses[2]);

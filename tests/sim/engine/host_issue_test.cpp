@@ -107,6 +107,10 @@ TEST(HostIssue, a_pass_takes_the_longer_of_host_and_device) {
     const double kernels = issued_by(step, slow, schedule::BlockKind::kForward).kernels +
                            issued_by(step, slow, schedule::BlockKind::kBackward).kernels;
     EXPECT_NEAR(step_s(two_nodes(1, 0, 0), 24) - step_s(two_nodes(0.5, 0, 0), 24), 3 * kernels * 0.5, 1e-6);
+    // All that is added is the host's: the loss of that name, and of the others none.
+    const predict::SimulatedStep played = simulate_step(slow, plain_options(24), false);
+    const auto host_bound = static_cast<std::size_t>(schedule::Loss::kHostBound);
+    EXPECT_NEAR(to_seconds(played.losses[host_bound]), to_seconds(played.step) - none, 1e-9);
     double last = none;
     for (const double issue_s : {1e-6, 1e-5, 1e-4, 1e-3}) {
         const double now = step_s(two_nodes(issue_s, 0, 0), 24);

@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/json_writer.hpp"
+#include "base/text/text_list.hpp"
 #include "base/units.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/output/model_text.hpp"
@@ -19,6 +20,7 @@
 #include "models/machine.hpp"
 #include "models/plan.hpp"
 #include "models/stack.hpp"
+#include "models/stack_file/communication.hpp"
 #include "models/workload.hpp"
 #include "report/parts/text.hpp"
 #include "report/parts/text_table.hpp"
@@ -36,10 +38,33 @@ std::string describe_machine(const JsonDocument& document) {
            format_quantity(machine.tile.hbm_bytes, Dimension::kBytes) + " a tile";
 }
 
+/// By which a stack communicates, on tiles of any architecture: each once, that of architectures not named first.
+std::vector<std::string> libraries_of(const JsonDocument& stack) {
+    std::vector<std::string> libraries;
+    const auto add = [&libraries](const JsonValue& choice) {
+        const std::string text = choice.as_string(), library = text.substr(0, text.find('/'));
+        if (std::ranges::find(libraries, library) == libraries.end()) {
+            libraries.push_back(library);
+        }
+    };
+    if (const auto key = stack.root().find(models::kCommunicationKey); key && key->is_object()) {
+        add(key->at("otherwise"));
+        for (const std::string_view architecture : models::kArchitectures) {
+            if (const auto own = key->find(architecture)) {
+                add(*own);
+            }
+        }
+    } else if (key) {
+        add(*key);
+    }
+    return libraries;
+}
+
 std::string describe_stack(const JsonDocument& document) {
-    const models::Stack stack = models::load_stack(document);
+    const models::Stack stack = models::load_stack(models::with_communication(document, ""));
+    const std::vector<std::string> libraries = libraries_of(document);
     return (stack.measured_on == "none" ? "measured nowhere" : "constants of " + stack.measured_on) +
-           (stack.library.empty() ? "" : ", communication by " + stack.library);
+           (libraries.empty() ? "" : ", communication by " + joined(libraries, ", "));
 }
 
 std::string describe_workload(const JsonDocument& document) {
@@ -83,7 +108,9 @@ std::vector<Row> rows_of(const Kind& kind) {
     for (const std::string& name : launch::input_names(kind.role)) {
         const std::string file = launch::find_input(kind.role, name);
         try {
-            rows.push_back({name, file, kind.describe(launch::load_document(kind.role, name, {}))});
+            rows.push_back({name, file,
+                            kind.describe(kind.word == "stacks" ? launch::load_stack_file(name)
+                                                                : launch::load_document(kind.role, name, {}))});
         } catch (const InputError& error) {
             rows.push_back({name, file, std::string("cannot be read: ") + error.what()});
         }

@@ -88,6 +88,7 @@ PublishedRun::Plan plan_of(CaseObject& v) {
     plan.overlap = v.words("overlap");
     plan.recompute = v.words("recompute");
     plan.schedule = v.words("schedule");
+    plan.mixed_precision = v.words("mp_mode");
     if (const auto fsdp = v.find("fsdp")) {
         plan.fsdp = fsdp->is_bool() ? static_cast<int>(fsdp->as_bool()) : v.count("fsdp");
     }
@@ -147,7 +148,7 @@ PublishedRun run_of(const JsonValue& value) {
         {&v, {"url", "slingshot", "confidence", "config_confidence", "tier", "moe", "core", "comment"}},
         {&hardware, {"gpu_note"}},
         {&model, {"active_params_b", "variant", "comment"}},
-        {&plan, {"mp_mode", "optimizer", "ddp_impl", "local_batch", "comment"}},
+        {&plan, {"optimizer", "ddp_impl", "local_batch", "comment"}},
         {&measured, {"samples_per_s_rounded", "hfu", "aggregate_pflops", "eflops", "phases_ms", "comment"}}};
     for (const auto& [part, beside] : parts) {
         std::ranges::move(part->passed_over(beside), std::back_inserter(run.passed_over));

@@ -42,7 +42,7 @@ struct PublishedRun {
         int data_parallel = 0;                  ///< as the case says
         std::optional<bool> sequence_parallel;  ///< nothing: the case does not say
         double capacity_factor = 0;
-        std::string zero, overlap, recompute, schedule;
+        std::string zero, overlap, recompute, schedule, mixed_precision;
         /// In the plan's words, of a run that does not say: one of the framework's choices. No key of a case.
         std::optional<std::vector<std::string>> recompute_choice;
         int offloaded_layers = 0;    ///< of a run that does not say how it fits: in host memory. No key of a case

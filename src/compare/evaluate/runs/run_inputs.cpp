@@ -164,6 +164,20 @@ std::string workload_of(const PublishedRun& run, const RunNames::Framework& fram
     return out.str();
 }
 
+/// Of gradients as they are summed, by Composer's name of FSDP's mixed precision where the case has it: PURE is that of
+/// the weights, DEFAULT and FULL are fp32.
+std::string gradient_dtype_of(const PublishedRun& run, const RunNames::Framework& framework, const std::string& weights,
+                              std::vector<std::string>& notes) {
+    const std::vector<std::string> mode = words_in(run.plan.mixed_precision);
+    const bool is_known = mode.size() == 1 && is_one_of(mode[0], {"pure", "default", "full"});
+    if (!is_known && !is_unstated(run.plan.mixed_precision)) {
+        notes.push_back("mp_mode " + json_quote(run.plan.mixed_precision) +
+                        " is passed over; PURE, DEFAULT and FULL are known");
+    }
+    const std::string stated = !is_known ? framework.gradient_dtype : mode[0] == "pure" ? weights : "fp32";
+    return weights == "fp32" ? weights : stated;
+}
+
 StatedPrecision precision_of(const PublishedRun& run, const RunNames::Framework& framework) {
     StatedPrecision precision = precision_in(run.precision, framework.fp8);
     if (!precision.refused.empty()) {
@@ -327,7 +341,7 @@ std::string plan_of(const PublishedRun& run, const RunNames::Framework& framewor
         const StatedPrecision precision = precision_of(run, framework);
         append(notes, precision.notes);
         json.member("precision", precision.weights);
-        json.member("gradient_dtype", precision.weights == "fp32" ? "fp32" : framework.gradient_dtype);
+        json.member("gradient_dtype", gradient_dtype_of(run, framework, precision.weights, notes));
         append(notes, sharding.notes);
         json.member("fp8", precision.fp8);
         write_sharding(json, sharding);

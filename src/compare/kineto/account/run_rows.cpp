@@ -23,6 +23,7 @@ Spent spent_of_operation(const Operation& op) {
         case schedule::Loss::kExposedPp: return Spent::kExposedPp;
         case schedule::Loss::kExposedCp: return Spent::kExposedCp;
         case schedule::Loss::kExposedHost: return Spent::kExposedHost;
+        case schedule::Loss::kHostBound: return Spent::kHost;
         case schedule::Loss::kUsefulCompute: return Spent::kUseful;
         default: return Spent::kWaiting;
     }

@@ -48,6 +48,7 @@ Spent spent_of(schedule::Loss loss) {
         case schedule::Loss::kExposedPp: return Spent::kExposedPp;
         case schedule::Loss::kExposedCp: return Spent::kExposedCp;
         case schedule::Loss::kExposedHost: return Spent::kExposedHost;
+        case schedule::Loss::kHostBound: return Spent::kHost;
         default: return Spent::kWaiting;
     }
 }
@@ -211,8 +212,7 @@ SpentTimes predicted_times(const predict::SimulatedStep& step, const PredictedRa
     }
     for (const schedule::Span& span : rank.spans) {
         const auto kind = static_cast<schedule::OpKind>(span.name / schedule::kPhaseCount);
-        const bool is_host = kind == schedule::OpKind::kHostSync || kind == schedule::OpKind::kHostIssue ||
-                             kind == schedule::OpKind::kStepHost;
+        const bool is_host = kind == schedule::OpKind::kHostSync || kind == schedule::OpKind::kStepHost;
         host += is_host ? to_seconds(span.end - span.start) : 0;
     }
     move(Spent::kUseful, Spent::kLaunch, launches);

@@ -5,29 +5,13 @@
 #include <tuple>
 
 #include "compare/kineto/account/ranks.hpp"
+#include "compare/kineto/account/step_account.hpp"
 #include "schedule/inspection/operation_loss.hpp"
 
 namespace auspex::kineto {
 namespace {
 
 using schedule::Operation;
-
-/// Of a loss's operations in the tables of a step.
-Spent spent_of_operation(const Operation& op) {
-    switch (schedule::loss_of(op)) {
-        case schedule::Loss::kRecompute: return Spent::kRecompute;
-        case schedule::Loss::kOptimizer: return Spent::kOptimizer;
-        case schedule::Loss::kExposedTp: return Spent::kExposedTp;
-        case schedule::Loss::kExposedEp: return Spent::kExposedEp;
-        case schedule::Loss::kExposedDp: return Spent::kExposedDp;
-        case schedule::Loss::kExposedPp: return Spent::kExposedPp;
-        case schedule::Loss::kExposedCp: return Spent::kExposedCp;
-        case schedule::Loss::kExposedHost: return Spent::kExposedHost;
-        case schedule::Loss::kHostBound: return Spent::kHost;
-        case schedule::Loss::kUsefulCompute: return Spent::kUseful;
-        default: return Spent::kWaiting;
-    }
-}
 
 /// Of one rank, by name of operation.
 class OperationSums {
@@ -95,7 +79,7 @@ class OperationSums {
         OperationRow& row = rows_[schedule::operation_name_index(op.kind, op.phase)];
         if (row.name.empty()) {
             row.name = schedule::operation_name(schedule::operation_name_index(op.kind, op.phase));
-            row.spent = spent_of_operation(op);
+            row.spent = spent_of(schedule::loss_of(op));
             row.communicates = op.comm != schedule::CommKind::kNone;
         }
         return row;

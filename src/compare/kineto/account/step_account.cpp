@@ -36,23 +36,6 @@ constexpr std::array<SpentText, kSpentCount> kTexts{{
     {"other_communication", "Communication that matches none of the plan, and that no compute hides."},
 }};
 
-Spent spent_of(schedule::Loss loss) {
-    switch (loss) {
-        case schedule::Loss::kUsefulCompute: return Spent::kUseful;
-        case schedule::Loss::kRecompute: return Spent::kRecompute;
-        case schedule::Loss::kOptimizer: return Spent::kOptimizer;
-        case schedule::Loss::kBubble: return Spent::kBubble;
-        case schedule::Loss::kExposedTp: return Spent::kExposedTp;
-        case schedule::Loss::kExposedEp: return Spent::kExposedEp;
-        case schedule::Loss::kExposedDp: return Spent::kExposedDp;
-        case schedule::Loss::kExposedPp: return Spent::kExposedPp;
-        case schedule::Loss::kExposedCp: return Spent::kExposedCp;
-        case schedule::Loss::kExposedHost: return Spent::kExposedHost;
-        case schedule::Loss::kHostBound: return Spent::kHost;
-        default: return Spent::kWaiting;
-    }
-}
-
 /// Goes over a step from event to event.
 class Sweep {
  public:
@@ -184,6 +167,23 @@ const char* to_string(Spent spent) {
 const char* meaning_of(Spent spent) {
     AUSPEX_CHECK(static_cast<std::size_t>(spent) < kSpentCount, "one of the names");
     return kTexts[static_cast<std::size_t>(spent)].meaning;
+}
+
+Spent spent_of(schedule::Loss loss) {
+    switch (loss) {
+        case schedule::Loss::kUsefulCompute: return Spent::kUseful;
+        case schedule::Loss::kRecompute: return Spent::kRecompute;
+        case schedule::Loss::kOptimizer: return Spent::kOptimizer;
+        case schedule::Loss::kBubble: return Spent::kBubble;
+        case schedule::Loss::kExposedTp: return Spent::kExposedTp;
+        case schedule::Loss::kExposedEp: return Spent::kExposedEp;
+        case schedule::Loss::kExposedDp: return Spent::kExposedDp;
+        case schedule::Loss::kExposedPp: return Spent::kExposedPp;
+        case schedule::Loss::kExposedCp: return Spent::kExposedCp;
+        case schedule::Loss::kExposedHost: return Spent::kExposedHost;
+        case schedule::Loss::kHostBound: return Spent::kHost;
+        default: return Spent::kWaiting;
+    }
 }
 
 SpentTimes measured_times(const MeasuredStep& step, const PredictedRank& rank, const StepMatch& match,

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "compare/kineto/match/match_step.hpp"
+#include "schedule/losses.hpp"
 
 namespace auspex::kineto {
 
@@ -29,6 +30,9 @@ inline constexpr std::size_t kSpentCount = 15;
 [[nodiscard]] const char* to_string(Spent spent);
 /// One sentence.
 [[nodiscard]] const char* meaning_of(Spent spent);
+
+/// The name that a predicted loss goes by beside a measured step; what has none is kWaiting.
+[[nodiscard]] Spent spent_of(schedule::Loss loss);
 
 using SpentTimes = std::array<Picoseconds, kSpentCount>;
 

@@ -40,7 +40,7 @@ std::size_t shared_words(std::string_view a, std::string_view b) {
 /// "micro_batch".
 bool is_begin(std::string_view word, std::string_view candidate) {
     return word.size() >= 3 && candidate.size() > word.size() && candidate.starts_with(word) &&
-           (candidate[word.size()] == '_' || candidate[word.size()] == '-');
+           candidate[word.size()] == '_';
 }
 
 /// Whether a word of three letters or more stands between dashes of a candidate: "h100" in "dgx-h100".

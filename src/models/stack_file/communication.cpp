@@ -121,6 +121,28 @@ JsonDocument with_communication(const JsonDocument& stack, std::string_view arch
     });
 }
 
+std::vector<std::string> libraries_of(const JsonDocument& stack) {
+    std::vector<std::string> libraries;
+    const auto add = [&libraries](const JsonValue& choice) {
+        const std::string library = read_text(choice).library;
+        if (std::ranges::find(libraries, library) == libraries.end()) {
+            libraries.push_back(library);
+        }
+    };
+    const auto key = stack.root().find(kCommunicationKey);
+    if (key && !key->is_object()) {
+        add(*key);
+    } else if (key) {
+        add(key->at(kOtherwise));
+        for (const std::string_view architecture : kArchitectures) {
+            if (const auto own = key->find(architecture)) {
+                add(*own);
+            }
+        }
+    }
+    return libraries;
+}
+
 std::string communication_name(const Stack& stack) {
     return (stack.library.empty() ? stack.name : stack.library) +
            (stack.transport_name.empty() ? "" : "/" + stack.transport_name);

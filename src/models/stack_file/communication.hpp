@@ -3,6 +3,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json.hpp"
 #include "models/machine.hpp"
@@ -29,6 +30,9 @@ enum class OwnCommunication { kRefused, kReplaced };
 /// The same with the library's file in the stack's folder, and own sections beside the key refused.
 [[nodiscard]] JsonDocument with_communication(const JsonDocument& stack, std::string_view architecture = {});
 
+/// All that a stack's file names, on tiles of any architecture: each once, that of architectures not named first; none
+/// where it has sections of its own.
+[[nodiscard]] std::vector<std::string> libraries_of(const JsonDocument& stack);
 /// "rccl/slingshot": the library, or the stack that has its own, and the transport's entry in use where it has several.
 [[nodiscard]] std::string communication_name(const Stack& stack);
 /// Of a stack whose release is another on the machine's tiles, and of a machine of accelerators that does not say what

@@ -2,6 +2,7 @@
 #include "report/validation/validation_text.hpp"
 
 #include <algorithm>
+#include <map>
 #include <ostream>
 #include <utility>
 
@@ -61,6 +62,22 @@ void print_notes(std::ostream& out, const std::vector<const ValidatedRun*>& wors
     out << (is_first ? "" : "\n");
 }
 
+/// What no case's notes should hide, wherever they are in the list: keys that nobody reads, and how many cases have
+/// them.
+void print_passed_over(std::ostream& out, const std::vector<ValidatedRun>& runs) {
+    std::map<std::string, int> cases;
+    for (const ValidatedRun& one : runs) {
+        for (const std::string& note : one.run.passed_over) {
+            ++cases[note];
+        }
+    }
+    const char* separator = "Keys: ";
+    for (const auto& [note, times] : cases) {
+        out << std::exchange(separator, "; ") << note << " (" << counted(times, "case") << ")";
+    }
+    out << (cases.empty() ? "" : "\n\n");
+}
+
 void print_words(std::ostream& out) {
     out << "error: predicted over measured time, minus 1; fitted: the case, or its group, gave a constant; corrected: "
            "what it says was changed; verified: neither\n"
@@ -81,6 +98,7 @@ void print_validation(std::ostream& out, const std::vector<ValidatedRun>& runs) 
     } else {
         print_cases(out, worst);
         print_notes(out, worst);
+        print_passed_over(out, runs);
         print_groups(out, runs);
         print_words(out);
     }

@@ -17,12 +17,13 @@ bool belongs_to_pass(const schedule::Operation& op) {
            op.stream == schedule::Stream::kCp;
 }
 
+/// Of the busiest rank.
 double device_s(const schedule::Program& program, const schedule::Block& block, const OperationCosts& costs) {
     double seconds = 0;
     for (const schedule::Operation& op : program.operations_of(block)) {
         const std::size_t index = program.index_of(op);
         if (op.comm == schedule::CommKind::kNone) {
-            seconds += costs.compute[index].nominal_s;
+            seconds += costs.compute[index].nominal_s + costs.compute[index].imbalance_s;
         } else if (costs.transfer[index] != kNone && belongs_to_pass(op)) {
             seconds += to_seconds(costs.transfers[costs.transfer[index]].members.front().solo_time);
         }
@@ -32,7 +33,7 @@ double device_s(const schedule::Program& program, const schedule::Block& block, 
 
 /// Gives every kHostIssue its time: what issuing its block takes longer than the block's compute and the communications
 /// of tp, ep and cp. So a pass takes the longer of both; where communications run beside compute a little less. Ignores
-/// that the host may be ahead by more than a pass.
+/// that the host may be ahead by more than a pass, and that slow tiles (jitter) are hidden by it, too.
 void cost_host_issue(const schedule::Program& program, const models::Stack& stack, const models::Layout& layout,
                      OperationCosts& costs) {
     for_each_block(program, [&](std::uint32_t index, int) {

@@ -55,7 +55,8 @@ class FactFinder {
             facts.flop += kernel.flop * kernel.repeat;
             facts.memory_bytes += kernel.bytes * kernel.repeat;
         }
-        facts.bound_by = compute_bound(program_, op, machine_, stack_);
+        facts.bound_by =
+            op.kind == schedule::OpKind::kHostIssue ? "host" : compute_bound(program_, op, machine_, stack_);
         return facts;
     }
 

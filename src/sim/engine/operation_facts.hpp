@@ -18,8 +18,8 @@ struct OperationFacts {
     int group_ranks = 0;      ///< of a communication
     bool is_shard = false;    ///< of gradients or parameters that are sharded over ranks: stack.shard_efficiency
     std::string algorithm;    ///< of a collective: "ring over 2 levels"
-    /// What takes most of it: "arithmetic", "memory", "launches" (with waits of the host); of communications
-    /// "latency", "reduction" or the kind of link that bounds the rate.
+    /// What takes most of it: "arithmetic", "memory", "launches" (with waits of the host), "host" (that issues a pass's
+    /// kernels); of communications "latency", "reduction" or the kind of link that bounds the rate.
     std::string bound_by;
     std::array<double, network::kLinkKinds> link_bytes{};  ///< of all sibling groups, on all links of each kind
 };

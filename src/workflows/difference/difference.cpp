@@ -24,8 +24,11 @@ predict::Lens lens_of(const JsonValue& root) {
 
 schedule::LossTimes losses_of(const JsonValue& losses) {
     schedule::LossTimes times{};
-    for (std::size_t loss = 0; loss < schedule::kLossCount; ++loss) {
-        times[loss] = to_picoseconds(number(losses, to_string(static_cast<schedule::Loss>(loss))));
+    for (std::size_t i = 0; i < schedule::kLossCount; ++i) {
+        const auto loss = static_cast<schedule::Loss>(i);
+        // in files of before it was a loss it is in `waiting`
+        const bool is_there = loss != schedule::Loss::kHostBound || losses.find(to_string(loss)).has_value();
+        times[i] = is_there ? to_picoseconds(number(losses, to_string(loss))) : 0;
     }
     return times;
 }

@@ -112,10 +112,16 @@ void refuse_beyond_peak(const evaluate::ValidatedRun& one, double mfu, models::F
 }
 
 /// Numbers of the case that contradict each other, the GPU or the prediction.
-void note_doubts(evaluate::ValidatedRun& one, double hbm_bytes, bool is_predicted_to_fit) {
+void note_doubts(evaluate::ValidatedRun& one, const models::Inputs& inputs, bool is_predicted_to_fit) {
     constexpr double kOtherUnit = 50;  // measured steps that many times as long as predicted, as of milliseconds
+    constexpr double kRounded = 0.1;   // names of models round: 13B are 12.85
+    const double parameters = count_parameters(inputs.workload).total(), stated = one.run.model.parameters;
+    if (stated > 0 && std::abs(stated / parameters - 1) > kRounded) {
+        one.notes.push_back("params_b " + significant(stated / 1e9) + " is passed over: the model has " +
+                            significant(parameters / 1e9));
+    }
     std::ranges::move(contradicting_steps(one.run), std::back_inserter(one.notes));
-    if (one.run.measured.peak_memory_bytes > hbm_bytes) {
+    if (one.run.measured.peak_memory_bytes > inputs.machine.tile.hbm_bytes) {
         one.notes.emplace_back("peak_mem_gib is more than the GPU has: its unit may not be GiB");
     }
     if (const double times = one.measured.seconds / one.predicted_s; times > kOtherUnit) {
@@ -175,7 +181,7 @@ void RunPredictor::predict_run(evaluate::ValidatedRun& one) const {
     if (is_other_system(run, *hardware)) {
         one.notes.push_back("machine " + json_quote(run.system) + " is taken by its GPU alone");
     }
-    note_doubts(one, inputs.machine.tile.hbm_bytes, prediction.memory.fits);
+    note_doubts(one, inputs, prediction.memory.fits);
     const predict::MemoryReport& memory = prediction.memory;  // runs have measured what the allocator reserved
     one.predicted_memory_bytes = memory.reserved_bytes > 0 ? memory.reserved_bytes : memory.peak_bytes;
     one.allocated_memory_bytes = memory.allocated_bytes;

@@ -85,6 +85,8 @@ TEST(FrameworkReleases, versions_on_hopper) {
         {"Megatron-Bridge (main, Jan 2026)", eager},
         {"Megatron-Bridge", graphs},
         {"dgxc-benchmarking 24.11", old},
+        {"dgxc 24.11", old},
+        {"DGXC 25.04", eager},
         {"dgxc-benchmarking v25.01", old},
         {"dgxc-benchmarking 25.05.01", eager},
         {"DGX Cloud Benchmarking Recipes 25.02", eager},
@@ -192,12 +194,26 @@ TEST(FrameworkReleases, zero_3_of_2021_goes_rank_by_rank) {
     };
     EXPECT_TRUE(goes_by_rank("DeepSpeed", "3", kAmpere, "Table 2 of arXiv:2104.04473"));
     EXPECT_TRUE(goes_by_rank("DeepSpeed 0.5.1", "ZeRO-3", kAmpere));
-    EXPECT_TRUE(goes_by_rank("Megatron-DeepSpeed (2021)", "stage 3", kAmpere));
+    EXPECT_TRUE(goes_by_rank("DeepSpeed (2021)", "stage 3", kAmpere));
     EXPECT_FALSE(goes_by_rank("DeepSpeed", "3", kAmpere));
     EXPECT_FALSE(goes_by_rank("DeepSpeed 0.6.1", "3", kAmpere));
     EXPECT_FALSE(goes_by_rank("DeepSpeed", "3", kAmpere, "arXiv:2306.00001"));
     EXPECT_FALSE(goes_by_rank("DeepSpeed 0.5.1", "1", kAmpere));
     EXPECT_FALSE(goes_by_rank("DeepSpeed 0.5.1", "3", kHopper));
+    EXPECT_FALSE(goes_by_rank("DeepSpeed 0.5.1", "3, hpZ=8", kAmpere));
+    EXPECT_FALSE(goes_by_rank("DeepSpeed 0.5.1", "3, MiCS", kAmpere));
+    // What is stated of the run goes before papers that are cited, and the paper of ZeRO is older than its third stage.
+    EXPECT_FALSE(goes_by_rank("DeepSpeed 0.14.2", "3", kAmpere, "arXiv:2104.04473"));
+    EXPECT_FALSE(goes_by_rank("DeepSpeed (2023)", "3", kAmpere, "arXiv:2104.04473"));
+    EXPECT_FALSE(goes_by_rank("DeepSpeed", "3", kAmpere, "ours, ZeRO-3 (arXiv:1910.02054)"));
+    const std::vector<std::string> notes = framework_of(shipped(),
+                                                        [] {
+                                                            PublishedRun run = run_of("DeepSpeed", kAmpere);
+                                                            run.plan.zero = "3";
+                                                            return run;
+                                                        }())
+                                               ->notes;
+    EXPECT_TRUE(std::ranges::any_of(notes, [](const std::string& n) { return n.starts_with("ZeRO-3 is taken as"); }));
 }
 
 /// Its own kernels are no release of Megatron-Core's.

@@ -306,21 +306,6 @@ TEST(PublishedRuns, keys_that_are_passed_over_are_noted) {
     EXPECT_EQ(notes("plan.ddp_impl"), Notes{}) << "of the source, and known to say nothing that counts here";
 }
 
-/// PURE sums gradients in the weights' 16 bits, DEFAULT and FULL in fp32; other words are noted and change nothing.
-TEST(PublishedRuns, composers_mixed_precision_says_what_gradients_are_summed_in) {
-    const auto inputs = [](const std::string& mode) {
-        return run_inputs(run_with(kGpt, {{"plan.mp_mode", '"' + mode + '"'}}), framework());
-    };
-    const auto dtype = [&inputs](const std::string& mode) {
-        return JsonDocument::parse(inputs(mode).plan, "plan").root().at("gradient_dtype").as_string();
-    };
-    EXPECT_EQ(dtype("PURE"), "bf16");
-    EXPECT_EQ(dtype("DEFAULT"), "fp32");
-    EXPECT_EQ(dtype("FULL"), "fp32");
-    const std::vector<std::string> notes = inputs("HALF").notes;
-    EXPECT_TRUE(std::ranges::any_of(notes, [](const std::string& n) { return n.starts_with("mp_mode \"HALF\""); }));
-}
-
 TEST(PublishedRuns, what_contradicts_the_rest_is_noted) {
     const auto notes = [](const std::vector<std::pair<std::string, std::string>>& values) {
         return run_inputs(run_with(kGpt, values), framework()).notes;

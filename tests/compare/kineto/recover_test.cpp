@@ -5,6 +5,7 @@
 
 #include "../../sim/cpu/cpu_fixture.hpp"
 #include "base/error.hpp"
+#include "compare/kineto/account/step_account.hpp"
 #include "compare/kineto/compare_run.hpp"
 #include "made_up_trace.hpp"
 
@@ -293,6 +294,24 @@ TEST(RecoverHost, on_cpu_cores_the_trainer_s_times_stand_beside_the_run_and_no_c
     ASSERT_NE(head, nullptr);
     EXPECT_EQ(head->matched, head->expected);
     EXPECT_NEAR(head->measured_s / head->predicted_s, 1, 0.01);
+}
+
+/// What a device waits for its host has one name beside a trace, whatever makes the host late.
+TEST(StepAccount, losses_go_by_names_that_a_trace_has) {
+    using schedule::Loss;
+    EXPECT_EQ(spent_of(Loss::kHostBound), Spent::kHost);
+    EXPECT_EQ(spent_of(Loss::kExposedHost), Spent::kExposedHost) << "copies of activations";
+    EXPECT_EQ(spent_of(Loss::kJitter), Spent::kWaiting);
+    const models::Inputs inputs = inputs_of(
+        "dgx-h100", "nanotron", "llama3-70b", "llama3-70b",
+        {{"workload.layers", "16"}, {"plan.dp", "2"}, {"plan.micro_batches", "8"}, {"stack.kernels.issue", "10 ms"}});
+    predict::PredictOptions options;
+    options.sensitivity = false;
+    const predict::SimulatedStep step = predict::simulate_step(inputs, options, false);
+    PredictedRank rank;
+    const SpentTimes times = predicted_times(step, rank);
+    const auto host = static_cast<std::size_t>(Spent::kHost);
+    EXPECT_GT(times[host], step.step / 2) << "of kernels that take 10 ms each to issue";
 }
 
 }  // namespace

@@ -119,6 +119,21 @@ TEST(HostIssue, a_pass_takes_the_longer_of_host_and_device) {
     }
 }
 
+/// Uneven experts take a pass nothing longer while the device waits for its host: its kernels are hidden, the busiest
+/// rank's, too. Without the host they do.
+TEST(HostIssue, uneven_experts_are_hidden_behind_the_host) {
+    models::Inputs inputs = shipped_inputs("mula-7b-a1b");
+    make_communication_free(inputs);
+    inputs.plan.ep = 8;
+    inputs.plan.dp = 6;
+    inputs.stack.issue_s = 1;
+    models::Inputs uneven = inputs;
+    uneven.plan.routing = {models::RoutingDistribution::kZipf, 1, {}, {}, {}, {}};
+    EXPECT_NEAR(step_s(uneven, 48), step_s(inputs, 48), 1e-6);
+    inputs.stack.issue_s = uneven.stack.issue_s = 0;
+    EXPECT_GT(step_s(uneven, 48), 1.05 * step_s(inputs, 48));
+}
+
 TEST(HostIssue, stacks_without_it_have_no_such_operation) {
     const predict::SimulatedStep step = prepare_step(two_nodes(0, 0, 0), plain_options(24));
     for (const schedule::Operation& op : step.program.operations) {

@@ -38,31 +38,9 @@ std::string describe_machine(const JsonDocument& document) {
            format_quantity(machine.tile.hbm_bytes, Dimension::kBytes) + " a tile";
 }
 
-/// By which a stack communicates, on tiles of any architecture: each once, that of architectures not named first.
-std::vector<std::string> libraries_of(const JsonDocument& stack) {
-    std::vector<std::string> libraries;
-    const auto add = [&libraries](const JsonValue& choice) {
-        const std::string text = choice.as_string(), library = text.substr(0, text.find('/'));
-        if (std::ranges::find(libraries, library) == libraries.end()) {
-            libraries.push_back(library);
-        }
-    };
-    if (const auto key = stack.root().find(models::kCommunicationKey); key && key->is_object()) {
-        add(key->at("otherwise"));
-        for (const std::string_view architecture : models::kArchitectures) {
-            if (const auto own = key->find(architecture)) {
-                add(*own);
-            }
-        }
-    } else if (key) {
-        add(*key);
-    }
-    return libraries;
-}
-
 std::string describe_stack(const JsonDocument& document) {
     const models::Stack stack = models::load_stack(models::with_communication(document, ""));
-    const std::vector<std::string> libraries = libraries_of(document);
+    const std::vector<std::string> libraries = models::libraries_of(document);
     return (stack.measured_on == "none" ? "measured nowhere" : "constants of " + stack.measured_on) +
            (libraries.empty() ? "" : ", communication by " + joined(libraries, ", "));
 }

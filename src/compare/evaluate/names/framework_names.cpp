@@ -170,7 +170,7 @@ bool says_any(const PublishedRun& run, const std::vector<std::string>& words) {
 bool fits(const Release& release, const PublishedRun& run) {
     return (release.gpu.empty() || begins_with_any(without_count(run.gpu), release.gpu)) &&
            contains_any(run.source, release.source) && says_any(run, release.words) &&
-           (!release.is_of_sharded_weights || sharded_of(run) == Sharded::kWeights);
+           (!release.is_of_sharded_weights || shards_over_all(run));
 }
 
 bool holds(const Release& release, const SoftwareVersion& version) {

@@ -47,7 +47,7 @@ struct RunNames {
         std::vector<std::string> overlap_stated;        ///< further ones, where the case says so
         std::string optimizer_unstated = "replicated";  ///< the plan's, where the case does not say what is sharded
         std::string sharded_with_experts = "ep-aware";  ///< the optimizer of ZeRO stage 1 where ep is above 1
-        std::string sharded_with_stages;  ///< the optimizer in fsdp's place where pp is above 1; empty: fsdp
+        std::string sharded_with_stages;  ///< in place of fsdp and zero-2 where pp is above 1; empty: these
         bool offloads = false;  ///< it can keep activations of dense layers in host memory where there are no stages
         bool micro_batch_per_stage = false;  ///< unstated: as many micro-batches as stages, not the fastest size
         bool pads_to_capacity = false;       ///< of runs with a capacity: every expert has as many rows as it may get
@@ -71,7 +71,7 @@ struct RunNames {
     struct Release {
         std::optional<VersionRange> numbers, dates;  ///< neither: of any version, and of none
         bool is_unstated = false;                    ///< with a range: also of cases that say no version
-        bool is_of_sharded_weights = false;          ///< only of cases that say that weights are sharded
+        bool is_of_sharded_weights = false;          ///< only of cases that say that all ranks share weights
         std::vector<std::string> gpu;                ///< one of which the case's words begin with; empty: any
         std::vector<std::string> source;             ///< one of which is somewhere in the case's; empty: any
         /// One of which the case says, in any letters, in its source, framework, overlap or notes; empty: any.

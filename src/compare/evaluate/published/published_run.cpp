@@ -25,7 +25,7 @@ PublishedRun::Model model_of(CaseObject& v) {
     model.activation = v.text("activation");
     model.attention = v.text("attention");
     model.position = v.text("position");
-    model.window = v.text("sliding_window");
+    model.window = v.words("sliding_window");
     model.layers = v.required_count("layers");
     model.hidden = v.required_count("hidden");
     constexpr double kBillion = 1e9;
@@ -46,7 +46,9 @@ PublishedRun::Model model_of(CaseObject& v) {
         model.prediction_layers = predicts->is_bool() ? static_cast<int>(predicts->as_bool()) : v.count("mtp");
     }
     model.shared_experts = v.count("shared_experts");
-    model.dense_layers = v.count("dense_layers");
+    model.expert_interval = v.count("moe_layer_freq", v.count("interleave_moe_layer_step"));
+    const int of_interval = model.expert_interval > 1 ? model.layers - model.layers / model.expert_interval : 0;
+    model.dense_layers = v.count("dense_layers", of_interval);
     model.expert_groups = v.count("expert_groups");
     model.top_k_groups = v.count("topk_groups");
     model.q_rank = v.count("q_lora_rank");

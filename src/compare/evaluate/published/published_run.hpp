@@ -30,6 +30,7 @@ struct PublishedRun {
         bool has_head_size = false;        ///< as the case says; else hidden / heads
         bool is_kv_assumed = false;        ///< as many heads of keys and values as of queries
         bool are_experts_assumed = false;  ///< as wide as `ffn`: the case has no moe_ffn
+        int expert_interval = 0;           ///< experts in every so many layers, the others dense; 0 and 1: in all
         int prediction_layers = 0;         ///< that predict further tokens
         bool is_ffn_assumed = false;       ///< of dense models without a gate that do not say: 4 hidden
         std::optional<bool> biases, tied_embeddings;

@@ -127,4 +127,10 @@ bool may_shard_weights(const PublishedRun& run) {
     return sharded == Sharded::kWeights || sharded == Sharded::kUnstated;
 }
 
+bool shards_over_all(const PublishedRun& run) {
+    const std::string zero = lower_case(run.plan.zero);
+    return sharded_of(run) == Sharded::kWeights && !is_hybrid(zero) && !has_second_copy(zero) &&
+           run.plan.fsdp.value_or(1) <= 1;
+}
+
 }  // namespace auspex::evaluate

@@ -16,6 +16,9 @@ enum class Sharded : std::uint8_t { kUnstated, kNothing, kStates, kGradients, kW
 /// The case says that weights are sharded (FSDP, ZeRO-3 and what is made of them), or does not say.
 [[nodiscard]] bool may_shard_weights(const PublishedRun& run);
 
+/// The case says that weights are sharded, over all ranks: no hybrid, and no second copy in each node.
+[[nodiscard]] bool shards_over_all(const PublishedRun& run);
+
 /// In small letters, without the names in front: "ZeRO-1", "DeepSpeed zero stage 1", "z1" and "Stage 1" are "1".
 [[nodiscard]] std::string zero_words(std::string_view said);
 /// Of such words: groups of ranks shard by themselves.

@@ -10,7 +10,9 @@
 #include "base/json.hpp"
 #include "base/number_text.hpp"
 #include "compare/evaluate/runs/run_recompute.hpp"
+#include "compare/evaluate/words/denials.hpp"
 #include "compare/evaluate/words/flop_convention.hpp"
+#include "compare/evaluate/words/words.hpp"
 
 namespace auspex::evaluate {
 namespace {
@@ -46,8 +48,15 @@ RecomputedShare recomputed_of(const PublishedRun& run, const RunNames::Framework
     return {.layers = has_part("layer") ? share : 0, .scores = has_part("core_attention")};
 }
 
+/// How FLOP were counted: in the source's words, else by their kind alone, "model" or "hardware".
+std::string words_of_count(const PublishedRun& run) {
+    const std::string& kind = run.measured.flop_kind;
+    const bool is_kind = says(kind, "model") || says(kind, "hardware");
+    return is_unstated(run.flop_convention) && is_kind ? kind + " FLOP" : run.flop_convention;
+}
+
 std::optional<FlopConvention> convention_of(const PublishedRun& run, const RunNames::Framework& framework) {
-    return flop_convention_of(run.flop_convention, run.measured.flop_kind, recomputed_of(run, framework));
+    return flop_convention_of(words_of_count(run), run.measured.flop_kind, recomputed_of(run, framework));
 }
 
 }  // namespace
@@ -140,7 +149,8 @@ std::string why_no_step(const PublishedRun& run) {
 std::string words_of_flop(const PublishedRun& run, const RunNames::Framework& framework) {
     const FlopConvention convention = convention_of(run, framework).value_or(FlopConvention{});
     return "the step is by FLOP: " + json_number(convention.passes) + " times the forward pass, " +
-           json_number(convention.scores) + " of attention's scores";
+           json_number(convention.scores) + " of attention's scores" +
+           (words_of_count(run) == run.flop_convention ? "" : ", assumed of tflops_kind alone");
 }
 
 }  // namespace auspex::evaluate

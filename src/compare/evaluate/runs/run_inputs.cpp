@@ -17,32 +17,39 @@
 #include "compare/evaluate/runs/run_sharding.hpp"
 #include "compare/evaluate/words/overlap_words.hpp"
 #include "compare/evaluate/words/precision_words.hpp"
+#include "compare/evaluate/words/window_words.hpp"
 #include "compare/evaluate/words/words.hpp"
 
 namespace auspex::evaluate {
 
 namespace {
 
-void write_attention(JsonWriter& json, const PublishedRun::Model& m) {
+void write_attention(JsonWriter& json, const PublishedRun& run, std::vector<std::string>& notes) {
+    const PublishedRun::Model& m = run.model;
     if (m.attention == "MLA") {
         json.member("attention", "latent").member("kv_heads", m.heads).member("head_size", m.plain_head_size);
         json.member("q_rank", m.q_rank).member("kv_rank", m.kv_rank).member("rope_head_size", m.rope_head_size);
         json.member("value_head_size", m.value_head_size);
         return;
     }
-    json.member("attention", "multi-head").member("kv_heads", m.kv_heads).member("head_size", m.head_size);
+    const bool are_copied = m.kv_heads > 0 && m.kv_heads < run.plan.tp && run.plan.tp % m.kv_heads == 0;
+    if (are_copied) {
+        notes.push_back("each of tp " + std::to_string(run.plan.tp) +
+                        " ranks has a head of keys and values, copies of " + std::to_string(m.kv_heads));
+    }
+    json.member("attention", "multi-head").member("kv_heads", are_copied ? run.plan.tp : m.kv_heads);
+    json.member("head_size", m.head_size);
 }
 
 void write_window(JsonWriter& json, const PublishedRun& run) {
-    const PublishedRun::Model& m = run.model;
-    if (m.window.empty()) {
-        return;
+    const std::optional<StatedWindow> window = window_in(run.model.window, run.model.layers);
+    if (!window) {
+        refuse(run.id, "sliding_window " + json_quote(run.model.window),
+               "TOKENS, alone or with \"on alternate layers\", \"on every layer\" or \"on N of M layers\"");
     }
-    const int tokens = std::atoi(m.window.c_str());
-    if (tokens < 1 || !has(m.window, "alternate layers")) {
-        refuse(run.id, "sliding_window " + json_quote(m.window), "TOKENS on alternate layers");
+    if (window->layers > 0 && window->tokens < run.model.sequence) {
+        json.member("window", window->tokens).member("windowed_layers", window->layers);
     }
-    json.member("window", tokens).member("windowed_layers", m.layers / 2);
 }
 
 /// Routing limited to some groups of experts: as the case says, or as DeepSeek-V3 has it (arXiv:2412.19437,
@@ -99,6 +106,15 @@ void write_experts(JsonWriter& json, const PublishedRun& run, const RunNames::Fr
     }
     json.member("num_experts", m.experts).member("top_k", m.top_k).member("expert_size", m.expert_ffn);
     json.member("shared_experts", m.shared_experts).member("first_dense_layers", m.dense_layers);
+    if (m.expert_interval > 1) {
+        if (run.plan.pp > 1) {
+            refuse(run.id,
+                   "moe_layer_freq " + std::to_string(m.expert_interval) + " with pp " + std::to_string(run.plan.pp),
+                   "pp 1: models have all dense layers in front, which makes stages unequal");
+        }
+        notes.push_back("experts in one of every " + std::to_string(m.expert_interval) +
+                        " layers are taken as those of the last ones, behind all dense layers");
+    }
     write_expert_groups(json, m, notes);
     write_capacity(json, run, framework, notes);
 }
@@ -133,6 +149,10 @@ bool has_biases(const PublishedRun::Model& m, bool is_gpt, std::vector<std::stri
 std::string workload_of(const PublishedRun& run, const RunNames::Framework& framework,
                         std::vector<std::string>& notes) {
     const PublishedRun::Model& m = run.model;
+    constexpr double kMostTokens = 1e9;  // the largest batches published are of 60 M
+    if (1.0 * run.plan.global_batch * m.sequence > kMostTokens) {
+        refuse(run.id, "global_batch " + std::to_string(run.plan.global_batch), "sequences of a step, not its tokens");
+    }
     if (m.heads < 1) {
         refuse(run.id, "no number of attention heads", "model.heads");
     }
@@ -150,7 +170,7 @@ std::string workload_of(const PublishedRun& run, const RunNames::Framework& fram
         JsonWriter json(out, JsonLayout::kOneLine);
         json.begin_object().member("source", run.source);
         json.member("layers", m.layers).member("hidden_size", m.hidden).member("heads", m.heads);
-        write_attention(json, m);
+        write_attention(json, run, notes);
         json.member("norm", swiglu ? "rms" : "layer").member("feed_forward", swiglu ? "swiglu" : "gelu");
         json.member("biases", has_biases(m, is_gpt, notes)).member("learned_positions", is_gpt && m.position.empty());
         write_experts(json, run, framework, notes);
@@ -165,14 +185,14 @@ std::string workload_of(const PublishedRun& run, const RunNames::Framework& fram
 }
 
 /// Of gradients as they are summed, by Composer's name of FSDP's mixed precision where the case has it: PURE is that of
-/// the weights, DEFAULT and FULL are fp32.
+/// the weights, DEFAULT fp32. FULL, which gathers in fp32, too, no plan has a word for.
 std::string gradient_dtype_of(const PublishedRun& run, const RunNames::Framework& framework, const std::string& weights,
                               std::vector<std::string>& notes) {
     const std::vector<std::string> mode = words_in(run.plan.mixed_precision);
-    const bool is_known = mode.size() == 1 && is_one_of(mode[0], {"pure", "default", "full"});
+    const bool is_known = mode.size() == 1 && is_one_of(mode[0], {"pure", "default"});
     if (!is_known && !is_unstated(run.plan.mixed_precision)) {
         notes.push_back("mp_mode " + json_quote(run.plan.mixed_precision) +
-                        " is passed over; PURE, DEFAULT and FULL are known");
+                        " is passed over; PURE and DEFAULT are known");
     }
     const std::string stated = !is_known ? framework.gradient_dtype : mode[0] == "pure" ? weights : "fp32";
     return weights == "fp32" ? weights : stated;

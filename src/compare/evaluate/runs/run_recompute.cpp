@@ -52,7 +52,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kAliases
                                                                                   {"mla_up", "mla_up_proj"},
                                                                                   {"shared_expert", "shared_experts"}}};
 
-bool is_checkpointing(std::string_view word) { return word.starts_with("checkpoint") || word.starts_with("recomput"); }
+bool is_checkpointing(std::string_view word) {
+    return word.starts_with("checkpoint") || word.starts_with("recomput") || word.ends_with("_checkpointing");
+}
 
 /// Without what only says that this is about recomputation.
 Words telling_words(std::string_view text) {
@@ -107,7 +109,7 @@ class RecomputeReader {
             }
             return whole_layers();
         }
-        if (first.starts_with("selective")) {
+        if (first.starts_with("selective") || first == "sac") {
             return selective(words);
         }
         if (first == "uniform") {

@@ -15,13 +15,16 @@ namespace auspex::evaluate {
 namespace {
 
 std::string optimizer_of(Sharded what, const PublishedRun& run, const RunNames::Framework& framework) {
+    if ((what == Sharded::kGradients || what == Sharded::kWeights) && run.plan.pp > 1 &&
+        !framework.sharded_with_stages.empty()) {
+        return framework.sharded_with_stages;
+    }
     switch (what) {
         case Sharded::kUnstated: return framework.optimizer_unstated;
         case Sharded::kNothing: return "replicated";
         case Sharded::kStates: return run.plan.ep > 1 ? framework.sharded_with_experts : "sharded";
         case Sharded::kGradients: return "zero-2";
-        case Sharded::kWeights:
-            return run.plan.pp > 1 && !framework.sharded_with_stages.empty() ? framework.sharded_with_stages : "fsdp";
+        case Sharded::kWeights: return "fsdp";
         case Sharded::kUnknown: break;
     }
     refuse(run.id, "zero " + json_quote(run.plan.zero),
@@ -147,9 +150,12 @@ RunSharding sharding_of(const PublishedRun& run, const RunNames::Framework& fram
     RunSharding sharding;
     const Sharded stated = sharded_of(run), what = run.plan.shards_states ? Sharded::kStates : stated;
     sharding.optimizer = optimizer_of(what, run, framework);
-    if (what == Sharded::kWeights && sharding.optimizer != "fsdp") {
-        sharding.notes.push_back("sharded weights with pp " + std::to_string(run.plan.pp) + " are taken as " +
-                                 sharding.optimizer + ", as the framework is used: they stay gathered");
+    const bool are_weights = what == Sharded::kWeights && sharding.optimizer != "fsdp";
+    if (are_weights || (what == Sharded::kGradients && sharding.optimizer != "zero-2")) {
+        sharding.notes.push_back("sharded " + std::string(are_weights ? "weights" : "gradients") + " with pp " +
+                                 std::to_string(run.plan.pp) + " are taken as " + sharding.optimizer +
+                                 ", as the framework is used: " +
+                                 (are_weights ? "they stay gathered" : "they are summed behind the last micro-batch"));
     }
     if (stated == Sharded::kUnstated) {
         sharding.notes.push_back("optimizer " + sharding.optimizer + " is assumed" +

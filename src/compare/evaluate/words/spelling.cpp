@@ -11,10 +11,10 @@ namespace {
 
 bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
 
-/// "h100", "gb200": what follows a system's name, as "c-benchmarking" of DGXC does not.
+/// "h100", "gb200": what follows a system's name, as "c-benchmarking" and "c 25.04" of DGXC do not.
 bool is_gpu(std::string_view letters) {
     const std::size_t number = letters.starts_with("gb") || letters.starts_with("gh") ? 2 : 1;
-    return letters.size() > number && is_digit(letters[number]);
+    return letters.size() > number && letters.front() != 'c' && is_digit(letters[number]);
 }
 
 /// Small letters without blanks and hyphens, nor names of makers and of their systems in front.

@@ -102,6 +102,11 @@ void print_validation(std::ostream& out, const std::vector<ValidatedRun>& runs) 
         print_groups(out, runs);
         print_words(out);
     }
+    const auto unmapped =
+        std::ranges::count_if(runs, [](const ValidatedRun& one) { return !one.why_unmapped.empty(); });
+    if (unmapped > 0) {
+        out << "\n" << unmapped << " of " << counted(static_cast<double>(runs.size()), "case") << " not mapped\n";
+    }
     for (const ValidatedRun& one : runs) {
         if (!one.why_unmapped.empty()) {
             out << "not mapped: " << one.why_unmapped << "\n";

@@ -33,7 +33,8 @@ TEST(RunInputs, sharded_gradients_and_weights_with_stages_are_as_the_framework_h
     EXPECT_EQ(optimizer("Megatron-LM", "\"FSDP (shard_grad_op)\"", "16"), "ep-aware");
     EXPECT_EQ(optimizer("Megatron-Core", "2", "1"), "zero-2");
     EXPECT_EQ(optimizer("Megatron-Core", "3", "1"), "fsdp");
-    EXPECT_EQ(optimizer("PyTorch FSDP", "2", "16"), "zero-2");
+    EXPECT_EQ(optimizer("PyTorch FSDP", "3", "16"), "ep-aware") << "gradients of all but the last are not summed";
+    EXPECT_EQ(optimizer("PyTorch FSDP", "3", "1"), "fsdp");
 }
 
 TEST(RunInputs, sliding_windows_are_of_all_layers_or_of_some) {

@@ -64,6 +64,7 @@ std::optional<Match> match(const std::string& text, std::initializer_list<std::s
     Match found;
     return std::regex_search(text, found, std::regex(form)) ? std::optional(found) : std::nullopt;
 }
+std::optional<Match> match(std::string&&, std::initializer_list<std::string_view>) = delete;  // a match points into it
 
 double rate(const Match& found, std::size_t group) {
     return std::strtod(found[group].str().c_str(), nullptr) * unit_gbit_s(found[group + 1].str());
@@ -121,7 +122,8 @@ std::optional<NicWords> count_of_nics(const std::string& text) {
     if (!found) {
         return std::nullopt;
     }
-    const auto behind = match((*found)[2].str(), {kNumber, kRate});
+    const std::string rest = (*found)[2];
+    const auto behind = match(rest, {kNumber, kRate});
     return NicWords{.count = count_in((*found)[1]), .gbit_s = behind ? rate(*behind, 1) : rate_of_kind(text)};
 }
 

@@ -10,9 +10,12 @@
 namespace auspex::engine {
 namespace {
 
-/// Arithmetic, memory or launches: of kernels what each is bound by counts as that.
+/// Arithmetic, memory, launches, or the host that issues a pass: of kernels what each is bound by counts as that.
 std::string compute_bound(const schedule::Program& program, const schedule::Operation& op,
                           const models::Machine& machine, const models::Stack& stack) {
+    if (op.kind == schedule::OpKind::kHostIssue) {
+        return "host";
+    }
     double arithmetic_s = 0, memory_s = 0, launches_s = op.host_s;
     for (const models::Kernel& kernel : program.kernels_of(op)) {
         models::Kernel without_memory = kernel;
@@ -55,8 +58,7 @@ class FactFinder {
             facts.flop += kernel.flop * kernel.repeat;
             facts.memory_bytes += kernel.bytes * kernel.repeat;
         }
-        facts.bound_by =
-            op.kind == schedule::OpKind::kHostIssue ? "host" : compute_bound(program_, op, machine_, stack_);
+        facts.bound_by = compute_bound(program_, op, machine_, stack_);
         return facts;
     }
 

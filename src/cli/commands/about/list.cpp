@@ -39,7 +39,7 @@ std::string describe_machine(const JsonDocument& document) {
 }
 
 std::string describe_stack(const JsonDocument& document) {
-    const models::Stack stack = models::load_stack(models::with_communication(document, ""));
+    const models::Stack stack = models::load_stack(models::with_communication(document));
     const std::vector<std::string> libraries = models::libraries_of(document);
     return (stack.measured_on == "none" ? "measured nowhere" : "constants of " + stack.measured_on) +
            (libraries.empty() ? "" : ", communication by " + joined(libraries, ", "));

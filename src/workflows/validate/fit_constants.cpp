@@ -36,6 +36,9 @@ using evaluate::ValidatedRun;
 std::vector<PublishedRun> cases_of_file(const FitConstantsRequest& request, const evaluate::RunNames& names,
                                         std::vector<PublishedRun> runs, int& others) {
     const auto is_other = [&](const PublishedRun& run) {
+        if (!run.unreadable.empty()) {
+            return false;
+        }
         if (request.stack.empty()) {
             const auto hardware = hardware_of(names, run);
             return !hardware || hardware->machine != request.machine;

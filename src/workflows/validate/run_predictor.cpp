@@ -75,6 +75,9 @@ void RunPredictor::check_files(const std::vector<evaluate::PublishedRun>& runs) 
 evaluate::ValidatedRun RunPredictor::validated(evaluate::PublishedRun run) const {
     evaluate::ValidatedRun one;
     one.run = corrected(names_, std::move(run));
+    if (one.why_unmapped = one.run.unreadable; !one.why_unmapped.empty()) {
+        return one;
+    }
     try {
         predict_run(one);
     } catch (const InputError& error) {

@@ -266,8 +266,32 @@ TEST(PublishedRuns, what_cannot_be_said_is_refused_by_name) {
     expect_words(run_with(kGpt, {{"precision", "int4"}}), {"gpt3", "int4", "fp8"});
     expect_words(run_with(kGpt, {{"gpus", "1000"}}), {"gpt3", "1000", "128"});
     expect_words(run_with(kGpt, {{"plan.global_batch", "1537"}}), {"gpt3", "1537", "8"});
-    EXPECT_THROW(run_with(kGpt, {{"model.layers", "\"many\""}}), InputError);
     EXPECT_THROW(static_cast<void>(load_published_runs(cases(std::string(kGpt) + "," + kGpt))), InputError);
+}
+
+/// A case of wrong values leaves the others as they are; a file whose cases have no names is refused.
+TEST(PublishedRuns, a_case_that_cannot_be_read_is_its_own_fault) {
+    JsonDocument wrong = JsonDocument::parse(kGpt, "case.json");
+    wrong.set("id", "\"wrong\""), wrong.set("model.layers", "\"many\"");
+    const std::vector<PublishedRun> runs = load_published_runs(cases(wrong.dump() + "," + kGpt));
+    ASSERT_EQ(runs.size(), 2);
+    EXPECT_EQ(runs[0].id, "wrong");
+    for (const char* const word : {"[0].model.layers", "many", "integer"}) {
+        EXPECT_NE(runs[0].unreadable.find(word), std::string::npos) << runs[0].unreadable;
+    }
+    EXPECT_EQ(runs[1].unreadable, "");
+    EXPECT_EQ(runs[1].id, run_with(kGpt, {}).id);
+    EXPECT_THROW(static_cast<void>(load_published_runs(cases("5"))), InputError);
+    EXPECT_THROW(run_with(kGpt, {{"id", "null"}}), InputError);
+}
+
+/// 2 sequences x 12 micro-batches x 8 replicas.
+TEST(PublishedRuns, a_batch_follows_from_its_parts) {
+    const PublishedRun run = run_with(
+        kGpt, {{"plan.global_batch", "null"}, {"plan.micro_batch", "2"}, {"plan.ga", "12"}, {"plan.dp", "8"}});
+    EXPECT_EQ(run.plan.global_batch, 192);
+    const std::string fault = run_with(kGpt, {{"plan.global_batch", "null"}}).unreadable;
+    EXPECT_NE(fault.find("global_batch"), std::string::npos) << fault;
 }
 
 TEST(PublishedRuns, names_are_those_that_a_case_begins_with) {

@@ -97,6 +97,7 @@ void read_plan(const JsonValue& v, RunNames::Framework& framework) {
     v.allow_only({"fp8",
                   "gradient_dtype",
                   "expert_kernels",
+                  "expert_kernels_dropping",
                   "dispatch",
                   "dispatch_between_nodes",
                   "overlap",
@@ -119,6 +120,7 @@ void read_plan(const JsonValue& v, RunNames::Framework& framework) {
     const auto replace = [&v](std::string_view key, std::string& text) { text = v.find(key) ? name_in(v, key) : text; };
     replace("gradient_dtype", framework.gradient_dtype);
     replace("expert_kernels", framework.expert_kernels);
+    replace("expert_kernels_dropping", framework.expert_kernels_dropping);
     replace("dispatch", framework.dispatch);
     replace("dispatch_between_nodes", framework.dispatch_between_nodes);
     replace("optimizer_unstated", framework.optimizer_unstated);

@@ -41,6 +41,7 @@ struct RunNames {
         std::string stack;               ///< name of a file
         std::string gradient_dtype;      ///< of sums
         std::string expert_kernels, dispatch;
+        std::string expert_kernels_dropping;            ///< of runs that drop tokens; empty: expert_kernels
         std::string dispatch_between_nodes;             ///< where experts lie on several nodes; empty: dispatch
         std::vector<std::string> overlap;               ///< streams that run beside compute where the plan has them
         std::vector<std::string> overlap_sharded;       ///< the same where weights are sharded (FSDP, ZeRO-3)

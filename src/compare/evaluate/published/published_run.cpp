@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <set>
 #include <string_view>
 
@@ -22,6 +23,7 @@ constexpr double kGi = 1024.0 * 1024 * 1024;
 PublishedRun::Model model_of(CaseObject& v) {
     PublishedRun::Model model;
     model.name = v.text("name");
+    model.variant = v.words("variant");
     model.activation = v.text("activation");
     model.attention = v.text("attention");
     model.position = v.text("position");
@@ -70,6 +72,13 @@ PublishedRun::Model model_of(CaseObject& v) {
     return model;
 }
 
+/// micro_batch ga dp of a case that has all three and no global_batch.
+int global_batch_of(CaseObject& v) {
+    const long batch = static_cast<long>(v.count("micro_batch")) * v.count("ga") * v.count("dp");
+    const bool is_said = v.find("global_batch") || batch == 0 || batch > std::numeric_limits<int>::max();
+    return is_said ? v.required_count("global_batch") : static_cast<int>(batch);
+}
+
 PublishedRun::Plan plan_of(CaseObject& v) {
     PublishedRun::Plan plan;
     plan.tp = v.ranks("tp");
@@ -79,7 +88,7 @@ PublishedRun::Plan plan_of(CaseObject& v) {
     plan.etp = v.count("etp");
     plan.virtual_stages = v.count("vpp");
     plan.micro_batch = v.count("micro_batch");
-    plan.global_batch = v.required_count("global_batch");
+    plan.global_batch = global_batch_of(v);
     plan.accumulation = v.count("ga");
     plan.data_parallel = v.count("dp");
     if (const auto sliced = v.find("seq_parallel")) {
@@ -149,7 +158,7 @@ PublishedRun run_of(const JsonValue& value) {
     const std::pair<const CaseObject*, std::vector<std::string_view>> parts[] = {
         {&v, {"url", "slingshot", "confidence", "config_confidence", "tier", "moe", "core", "comment"}},
         {&hardware, {"gpu_note"}},
-        {&model, {"active_params_b", "variant", "comment"}},
+        {&model, {"active_params_b", "comment"}},
         {&plan, {"optimizer", "ddp_impl", "local_batch", "comment"}},
         {&measured, {"samples_per_s_rounded", "hfu", "aggregate_pflops", "eflops", "phases_ms", "comment"}}};
     for (const auto& [part, beside] : parts) {
@@ -163,18 +172,37 @@ PublishedRun run_of(const JsonValue& value) {
     return run;
 }
 
+PublishedRun run_or_fault(const JsonValue& value, const std::string& id) {
+    try {
+        return run_of(value);
+    } catch (const InputError& error) {
+        PublishedRun run;
+        run.id = id;
+        run.unreadable = error.what();
+        return run;
+    }
+}
+
 }  // namespace
 
 std::vector<PublishedRun> load_published_runs(const JsonDocument& document) {
     std::vector<PublishedRun> runs;
     std::set<std::string> ids;
     for (const JsonValue& value : document.root().elements()) {
-        runs.push_back(run_of(value));
-        if (!ids.insert(runs.back().id).second) {
+        const std::string id = value.at("id").as_string();
+        if (!ids.insert(id).second) {
             value.at("id").fail("an id of its own: another case has it");
         }
+        runs.push_back(run_or_fault(value, id));
     }
     return runs;
+}
+
+bool drops_tokens(const PublishedRun& run) {
+    const auto says_so = [](const std::string& text) {
+        return says(text, "token-drop") || says(text, "tokendrop") || says(text, "token drop");
+    };
+    return run.plan.capacity_factor > 0 || says_so(run.model.variant) || says_so(run.notes);
 }
 
 std::optional<bool> says_gated(const PublishedRun::Model& m) {

@@ -19,10 +19,11 @@ struct PublishedRun {
     std::string precision, framework, flop_convention;
     std::string notes;                     ///< of those who wrote the case
     std::vector<std::string> passed_over;  ///< CaseObject::passed_over, of all its objects
+    std::string unreadable;                ///< the error of a value of a wrong kind, or of one that lacks; else empty
     std::string workload_file, plan_file;  ///< names of files, of runs that the keys of cases cannot say; else empty
 
     struct Model {
-        std::string name, activation, attention, position, window;
+        std::string name, variant, activation, attention, position, window;
         int layers = 0, hidden = 0, heads = 0, kv_heads = 0, head_size = 0, ffn = 0, vocab = 0, sequence = 0;
         int experts = 0, top_k = 0, expert_ffn = 0, shared_experts = 0, dense_layers = 0;
         int expert_groups = 0, top_k_groups = 0;
@@ -61,8 +62,12 @@ struct PublishedRun {
     } measured;
 };
 
-/// An array of cases. Throws InputError naming file, path, value and what is expected.
+/// An array of cases. One with a wrong value has its id and PublishedRun::unreadable alone, so that the others count.
+/// Throws InputError naming file, path, value and what is expected of what is no array of objects with ids of their own.
 [[nodiscard]] std::vector<PublishedRun> load_published_runs(const JsonDocument& document);
+
+/// Experts have a capacity, or the case's notes or its model's variant say "token-drop", "tokendrop" or "token drop".
+[[nodiscard]] bool drops_tokens(const PublishedRun& run);
 
 /// A gated feed-forward of three matrices, SwiGLU, GEGLU, ReGLU, or one of two, as the activation says: silu is taken
 /// as gated where it does not say "without gate". Nothing for words that are not known, and none.

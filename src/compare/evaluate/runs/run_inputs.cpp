@@ -111,6 +111,15 @@ std::string dispatch_of(const PublishedRun& run, const RunNames::Framework& fram
                                                                          : framework.dispatch;
 }
 
+const std::string& expert_kernels_of(const PublishedRun& run, const RunNames::Framework& framework,
+                                     std::vector<std::string>& notes) {
+    if (run.model.experts == 0 || framework.expert_kernels_dropping.empty() || !drops_tokens(run)) {
+        return framework.expert_kernels;
+    }
+    notes.push_back("expert kernels " + framework.expert_kernels_dropping + " are assumed: tokens are dropped");
+    return framework.expert_kernels_dropping;
+}
+
 void append(std::vector<std::string>& notes, std::vector<std::string> more) {
     std::ranges::move(more, std::back_inserter(notes));
 }
@@ -212,7 +221,8 @@ std::string plan_of(const PublishedRun& run, const RunNames::Framework& framewor
             std::ranges::find(framework.fp8_weights_only, precision.fp8) != framework.fp8_weights_only.end()) {
             json.member("fp8_weights", "only");
         }
-        json.member("dispatch", dispatch_of(run, framework, etp)).member("expert_kernels", framework.expert_kernels);
+        json.member("dispatch", dispatch_of(run, framework, etp));
+        json.member("expert_kernels", expert_kernels_of(run, framework, notes));
         json.member("routing", "uniform");
         write_texts(json, "overlap", overlap_of(run, framework, sharding.optimizer, notes));
         write_texts(json, "rank_order", {"pp", "dp", "ep", "tp"});

@@ -215,6 +215,22 @@ TEST_F(ValidateCli, files_that_cannot_be_written_are_refused_before_any_case) {
     EXPECT_FALSE(std::filesystem::exists(folder + "/validation.json"));
 }
 
+/// One value of a wrong kind costs its case alone; of files without any case that can be read nothing is written.
+TEST_F(ValidateCli, a_case_that_cannot_be_read_is_told_beside_the_others) {
+    std::string cases = kCases;
+    cases.replace(cases.rfind("\"gpus\": 8"), 9, "\"gpus\": \"8\"");
+    const std::string file = file_with(cases);
+    const Outcome found = run("validate --cases " + file + " --json");
+    ASSERT_EQ(found.exit_code, 0) << found.error;
+    const JsonDocument document = JsonDocument::parse(found.out, "validation");
+    EXPECT_EQ(document.root().at("cases").elements().size(), 1);
+    const JsonValue unmapped = document.root().at("unmapped").elements().at(0);
+    EXPECT_EQ(unmapped.at("id").as_string(), "elsewhere");
+    for (const std::string& word : {file + ":", std::string("[1].gpus"), std::string("integer")}) {
+        EXPECT_NE(unmapped.at("why").as_string().find(word), std::string::npos) << unmapped.at("why").as_string();
+    }
+}
+
 TEST_F(ValidateCli, bad_input_is_one_error) {
     for (const std::string& text :
          {std::string("[]"), std::string("{}"), std::string("[{\"id\": 5}]"), std::string("[")}) {

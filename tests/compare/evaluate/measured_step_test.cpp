@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.hpp"
 #include "base/json.hpp"
 #include "compare/evaluate/published_cases.hpp"
 #include "compare/evaluate/words/flop_convention.hpp"
@@ -188,7 +187,7 @@ TEST(MeasuredStep, what_is_missing_is_named) {
     EXPECT_NE(why("{}", "").find("no time of a step; expected measured.step_time_s"), std::string::npos);
     EXPECT_NE(why(R"({"tflops_per_gpu": 100})", "so").find("not known: how_flops_counted \"so\""), std::string::npos);
     EXPECT_NE(why(R"({"mfu": 0.4})", "MFU").find("expected the peak"), std::string::npos);
-    EXPECT_THROW(static_cast<void>(run_with(kGpt, {{"measured", R"({"mfu": 40})"}})), InputError);
+    EXPECT_NE(run_with(kGpt, {{"measured", R"({"mfu": 40})"}}).unreadable.find("measured.mfu"), std::string::npos);
 }
 
 /// 1,536 sequences in 100 s, or at 30 a second 51.2 s; 1,536 x 2,048 tokens at 30 a second on each of 1,024 GPUs 102.4.

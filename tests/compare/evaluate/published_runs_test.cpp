@@ -47,6 +47,26 @@ TEST(PublishedRuns, parameters_tell_how_many_matrices_an_expert_has) {
     EXPECT_TRUE(is_swiglu(run_with(kGpt, {{"model.ffn", "28672"}, {"model.params_b", "1"}}).model));
 }
 
+/// Words and capacities of mixtures alone choose what the framework has for runs that drop tokens.
+TEST(PublishedRuns, runs_that_drop_tokens_have_expert_kernels_of_their_own) {
+    RunNames::Framework f = framework();
+    f.expert_kernels = "fused", f.expert_kernels_dropping = "grouped";
+    const auto kernels = [&f](const PublishedRun& run) {
+        return models::load_plan(JsonDocument::parse(run_inputs(run, f).plan, "plan")).expert_kernels;
+    };
+    for (const auto& [path, value] : {std::pair("notes", "\"forced balance; token-drop\""),
+                                      {"model.variant", "\"tokendrop\""},
+                                      {"plan.capacity_factor", "1.5"}}) {
+        EXPECT_EQ(kernels(run_with(kMixture, {{path, value}})), models::ExpertKernels::kGrouped) << path;
+        EXPECT_EQ(kernels(run_with(kGpt, {{path, value}})), models::ExpertKernels::kFused) << path;
+    }
+    for (const char* const notes : {"\"dropless\"", "\"no token-drop\"", "\"\""}) {
+        EXPECT_EQ(kernels(run_with(kMixture, {{"notes", notes}})), models::ExpertKernels::kFused) << notes;
+    }
+    f.expert_kernels_dropping.clear();
+    EXPECT_EQ(kernels(run_with(kMixture, {{"notes", "\"token-drop\""}})), models::ExpertKernels::kFused);
+}
+
 TEST(PublishedRuns, capacity_is_the_cases_or_else_the_frameworks) {
     RunNames::Framework f = framework();
     const auto workload = [&f](const PublishedRun& run) {
@@ -187,6 +207,8 @@ TEST(PublishedRuns, what_a_framework_makes_of_words_is_in_the_table_of_names) {
     EXPECT_EQ(plan(run_with(kGpt, {{"plan.vpp", "null"}, {"plan.schedule", R"("1f1b")"}})).virtual_stages, 1);
     f.most_virtual_stages = 8;  // 126 layers and both ends are 128 parts, but there are no more stages than layers
     EXPECT_EQ(plan(run_with(kGpt, {{"plan.vpp", "null"}, {"model.layers", "126"}})).virtual_stages, 4);
+    // 17 layers a rank divide into 17 parts or into none.
+    EXPECT_EQ(plan(run_with(kGpt, {{"plan.vpp", "null"}, {"model.layers", "272"}})).virtual_stages, 17);
 }
 
 TEST(PublishedRuns, latent_attention_and_experts) {
@@ -287,8 +309,8 @@ TEST(PublishedRuns, a_case_that_cannot_be_read_is_its_own_fault) {
 
 /// 2 sequences x 12 micro-batches x 8 replicas.
 TEST(PublishedRuns, a_batch_follows_from_its_parts) {
-    const PublishedRun run = run_with(
-        kGpt, {{"plan.global_batch", "null"}, {"plan.micro_batch", "2"}, {"plan.ga", "12"}, {"plan.dp", "8"}});
+    const PublishedRun run =
+        run_with(kGpt, {{"plan.global_batch", "null"}, {"plan.micro_batch", "2"}, {"plan.ga", "12"}, {"plan.dp", "8"}});
     EXPECT_EQ(run.plan.global_batch, 192);
     const std::string fault = run_with(kGpt, {{"plan.global_batch", "null"}}).unreadable;
     EXPECT_NE(fault.find("global_batch"), std::string::npos) << fault;

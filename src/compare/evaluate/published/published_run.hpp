@@ -63,7 +63,8 @@ struct PublishedRun {
 };
 
 /// An array of cases. One with a wrong value has its id and PublishedRun::unreadable alone, so that the others count.
-/// Throws InputError naming file, path, value and what is expected of what is no array of objects with ids of their own.
+/// Throws InputError naming file, path, value and what is expected of what is no array of objects with ids of their
+/// own.
 [[nodiscard]] std::vector<PublishedRun> load_published_runs(const JsonDocument& document);
 
 /// Experts have a capacity, or the case's notes or its model's variant say "token-drop", "tokendrop" or "token drop".

@@ -77,6 +77,23 @@ int stated_virtual_stages(const PublishedRun& run) {
     return 0;
 }
 
+/// As many as the layers can be dealt to, at most `wanted`; where that is 1, though more are wanted, the fewest above.
+int equal_virtual_stages(const PublishedRun& run, int wanted) {
+    const auto is_equal = [&run](int stages) { return !equal_stages(run.model.layers, run.plan.pp * stages).empty(); };
+    const int most = std::max(1, run.model.layers / run.plan.pp);
+    for (int stages = std::min(wanted, most); stages > 1; --stages) {
+        if (is_equal(stages)) {
+            return stages;
+        }
+    }
+    for (int stages = wanted + 1; wanted > 1 && stages <= most; ++stages) {
+        if (is_equal(stages)) {
+            return stages;
+        }
+    }
+    return 1;
+}
+
 int virtual_stages_of(const PublishedRun& run, const RunNames::Framework& framework, const std::string& letters,
                       std::vector<std::string>& notes) {
     if (run.plan.virtual_stages > 0 || letters == "1f1b" || has(letters, "pipedream") || denies_interleaving(run)) {
@@ -86,10 +103,7 @@ int virtual_stages_of(const PublishedRun& run, const RunNames::Framework& framew
         return stated;
     }
     const int wanted = std::max(is_interleaved(run, letters) ? 2 : 1, framework.most_virtual_stages);
-    int stages = std::min(wanted, std::max(1, run.model.layers / run.plan.pp));
-    while (stages > 1 && equal_stages(run.model.layers, run.plan.pp * stages).empty()) {
-        --stages;
-    }
+    const int stages = equal_virtual_stages(run, wanted);
     notes.push_back(stages > 1 ? std::to_string(stages) + " virtual stages a rank are assumed"
                                : "1 virtual stage a rank is assumed");
     return stages;

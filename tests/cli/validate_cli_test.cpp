@@ -45,6 +45,22 @@ TEST_F(ValidateCli, a_setting_that_no_file_takes_is_an_error_and_no_case_that_is
     }
 }
 
+/// A release of one stack: cases of another are not mapped, and the reason names the file.
+TEST_F(ValidateCli, a_setting_that_some_files_take_leaves_the_others_cases_out) {
+    std::string cases = kCases;
+    cases.replace(cases.find("\"Abacus\""), 8, "\"H100-SXM-80GB\", \"gpus_per_node\": 8");
+    cases.replace(cases.rfind("Megatron-Core"), 13, "TorchTitan");
+    cases.replace(cases.rfind("{}}]"), 3, R"({"step_time_s": 1}, "precision": "bf16"})");
+    const Outcome found = run("validate --cases " + file_with(cases) + " --json --set stack.releases.use=mcore-2024");
+    ASSERT_EQ(found.exit_code, 0) << found.error;
+    const JsonDocument document = JsonDocument::parse(found.out, "validate");
+    ASSERT_EQ(document.root().at("cases").elements().size(), 1U);
+    EXPECT_EQ(document.root().at("cases").elements()[0].at("id").as_string(), "llama");
+    ASSERT_EQ(document.root().at("unmapped").elements().size(), 1U);
+    const std::string why = document.root().at("unmapped").elements()[0].at("why").as_string();
+    EXPECT_NE(why.find("pytorch-fsdp.json: $.releases.use: found \"mcore-2024\""), std::string::npos) << why;
+}
+
 TEST_F(ValidateCli, places_that_are_not_there_are_said_with_their_flag) {
     const std::string cases = file_with(kCases);
     for (const auto& [flags, fault] : std::vector<std::pair<std::string, std::string>>{

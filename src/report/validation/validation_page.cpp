@@ -46,7 +46,8 @@ std::vector<Card> cards_of(const ValidationReport& report) {
     const RunSummary verified = summary_of_group(report, "verified"), all = summary_of_group(report, "all");
     const std::size_t unmapped = unmapped_rows(report.runs).size() - 1;
     std::vector<Card> cards{
-        {std::to_string(all.errors.n), "cases predicted; " + std::to_string(verified.errors.n) + " gave no constant and were not corrected"},
+        {std::to_string(all.errors.n),
+         "cases predicted; " + std::to_string(verified.errors.n) + " gave no constant and were not corrected"},
         {percent(verified.mape), "mean |error| of these"},
         {percent(verified.errors.median_abs_error),
          "median; 90 % are within " + percent(verified.errors.p90_abs_error)},

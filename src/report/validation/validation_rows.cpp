@@ -167,13 +167,25 @@ TextRows case_rows(const std::vector<ValidatedRun>& runs) {
     return rows;
 }
 
+namespace {
+
+/// "ID: found …" and "ID (plan): $.pp: found …" begin with the case's name.
+std::string without_id(const ValidatedRun& one) {
+    for (const char* const end : {": ", " "}) {
+        if (const std::string place = one.run.id + end; one.why_unmapped.starts_with(place)) {
+            return one.why_unmapped.substr(place.size());
+        }
+    }
+    return one.why_unmapped;
+}
+
+}  // namespace
+
 TextRows unmapped_rows(const std::vector<ValidatedRun>& runs) {
     TextRows rows{{"case", "why not"}};
     for (const ValidatedRun& one : runs) {
         if (!one.why_unmapped.empty()) {
-            const std::string place = one.run.id + ": ";  // messages begin with it
-            const bool is_named = one.why_unmapped.starts_with(place);
-            rows.push_back({one.run.id, one.why_unmapped.substr(is_named ? place.size() : 0)});
+            rows.push_back({one.run.id, without_id(one)});
         }
     }
     return rows;

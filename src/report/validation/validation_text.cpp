@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "base/number_text.hpp"
+#include "base/text/text_list.hpp"
 #include "report/parts/text_table.hpp"
+#include "report/validation/validation_rows.hpp"
 
 namespace auspex::report {
 namespace {
@@ -89,6 +91,26 @@ void print_words(std::ostream& out) {
            "measured\n";
 }
 
+/// One line a reason.
+void print_unmapped(std::ostream& out, const std::vector<ValidatedRun>& runs) {
+    const TextRows rows = unmapped_rows(runs);
+    std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+        auto found = std::ranges::find(reasons, rows[i][1], [](const auto& one) { return one.first; });
+        if (found == reasons.end()) {
+            found = reasons.emplace(reasons.end(), rows[i][1], std::vector<std::string>{});
+        }
+        found->second.push_back(rows[i][0]);
+    }
+    if (!reasons.empty()) {
+        out << "\n"
+            << rows.size() - 1 << " of " << counted(static_cast<double>(runs.size()), "case") << " not mapped\n";
+    }
+    for (const auto& [reason, ids] : reasons) {
+        out << "not mapped: " << joined(ids, ", ") << ": " << reason << "\n";
+    }
+}
+
 }  // namespace
 
 void print_validation(std::ostream& out, const std::vector<ValidatedRun>& runs) {
@@ -102,16 +124,7 @@ void print_validation(std::ostream& out, const std::vector<ValidatedRun>& runs) 
         print_groups(out, runs);
         print_words(out);
     }
-    const auto unmapped =
-        std::ranges::count_if(runs, [](const ValidatedRun& one) { return !one.why_unmapped.empty(); });
-    if (unmapped > 0) {
-        out << "\n" << unmapped << " of " << counted(static_cast<double>(runs.size()), "case") << " not mapped\n";
-    }
-    for (const ValidatedRun& one : runs) {
-        if (!one.why_unmapped.empty()) {
-            out << "not mapped: " << one.why_unmapped << "\n";
-        }
-    }
+    print_unmapped(out, runs);
 }
 
 }  // namespace auspex::report

@@ -51,24 +51,37 @@ double RunPredictor::step_with(const evaluate::ValidatedRun& one, const std::vec
 }
 
 void RunPredictor::check_files(const std::vector<evaluate::PublishedRun>& runs) const {
-    std::set<std::pair<std::string, std::string>> done;
-    const auto load = [this](const evaluate::RunNames::Hardware& hardware,
-                             const evaluate::RunNames::Framework& framework, const std::vector<std::string>& settings) {
-        const models::Machine machine =
-            models::load_machine(launch::load_document("machine", place_of(hardware.machine, machines_), settings));
-        static_cast<void>(launch::load_stack(place_of(framework.stack, stacks_), settings, machine));
+    std::set<std::vector<std::string>> done;
+    std::optional<InputError> refused;
+    bool is_taken = false;
+    const auto load = [](const std::string& machine, const std::string& stack,
+                         const std::vector<std::string>& settings) {
+        const models::Machine loaded = models::load_machine(launch::load_document("machine", machine, settings));
+        static_cast<void>(launch::load_stack(stack, settings, loaded));
     };
     for (const evaluate::PublishedRun& run : runs) {
         const auto hardware = hardware_of(names_, run);
         const auto framework = framework_of(names_, run);
-        if (!hardware || !framework || !done.emplace(hardware->machine, framework->stack).second) {
+        if (!hardware || !framework) {
+            continue;
+        }
+        const std::string machine = place_of(hardware->machine, machines_), stack = place_of(framework->stack, stacks_);
+        const std::vector<std::string> settings = settings_of(*hardware, *framework, run.plan.is_compiled);
+        std::vector<std::string> files = settings;
+        files.insert(files.end(), {machine, stack});
+        if (!done.insert(std::move(files)).second) {
             continue;
         }
         try {
-            load(*hardware, *framework, overrides_);
-        } catch (const InputError&) {  // of a library that settings of the case name, perhaps
-            load(*hardware, *framework, settings_of(*hardware, *framework, false));
+            load(machine, stack, settings);
+            is_taken = true;
+        } catch (const InputError& error) {
+            load(machine, stack, {});  // wrong without any setting: the file's fault
+            refused = refused.value_or(error);
         }
+    }
+    if (refused && !is_taken) {
+        throw refused.value();
     }
 }
 

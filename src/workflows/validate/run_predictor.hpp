@@ -23,8 +23,8 @@ class RunPredictor {
     /// The step of a predicted run with more settings.
     [[nodiscard]] double step_with(const evaluate::ValidatedRun& one, const std::vector<std::string>& settings) const;
 
-    /// Loads the machine and the stack of every run with the overrides: what is wrong with files or --set is an error,
-    /// not a case that cannot be mapped. Settings of cases may not go with the overrides; such cases are not mapped.
+    /// Loads the machine and the stack of every run with the overrides. What is wrong with files is an error, and so is
+    /// what no run's files take of --set; where some take it, the others' cases are not mapped.
     void check_files(const std::vector<evaluate::PublishedRun>& runs) const;
 
     [[nodiscard]] evaluate::ValidatedRun validated(evaluate::PublishedRun run) const;

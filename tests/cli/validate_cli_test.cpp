@@ -210,6 +210,24 @@ TEST_F(ValidateCli, cases_of_which_none_can_be_predicted_are_told_and_make_no_re
     }
 }
 
+/// 40 % of the H100's 989.4 TF/s in 16 bits; products in 8 bits have no peak of which it is known to be a share.
+TEST_F(ValidateCli, an_mfu_alone_is_of_the_machines_peak) {
+    std::string cases = kCases;
+    cases.replace(cases.find("\"step_time_s\": 1,"), 17, "\"mfu\": 0.4,");
+    const Outcome found = run("validate --cases " + file_with(cases) + " --json");
+    ASSERT_EQ(found.exit_code, 0) << found.error;
+    const JsonDocument document = JsonDocument::parse(found.out, "validate");
+    const JsonValue one = document.root().at("cases").elements().at(0);
+    // 2 x 3 x 65,536 tokens x (32 layers of 4,096^2 (2 + 0.5) + 3 x 4,096 x 14,336, scores 2 x 4,096 x 4,096, V h)
+    const double layer = 4096. * 4096 * 2.5 + 3. * 4096 * 14336 + 2. * 4096 * 4096;
+    const double flop = 2 * 3 * 65536. * (32 * layer + 128256. * 4096);
+    EXPECT_NEAR(one.at("measured_step_s").as_number(0, 1e9) / (flop / (0.4 * 989.4e12 * 8)), 1, 1e-3);
+    EXPECT_NE(found.out.find("a share of the GPU's 989.4 TF/s in 16 bits"), std::string::npos) << found.out;
+    cases.replace(cases.find("bf16"), 4, "fp8");
+    const Outcome narrow = run("validate --cases " + file_with(cases) + " --json");
+    EXPECT_NE(narrow.out.find("found an mfu alone, of products in 8 bits"), std::string::npos) << narrow.out;
+}
+
 /// Seconds that were milliseconds: predicted all the same, and noted.
 TEST_F(ValidateCli, steps_of_another_unit_are_noted) {
     std::string cases = kCases;

@@ -19,6 +19,7 @@
 #include "compare/evaluate/runs/run_choices.hpp"
 #include "compare/evaluate/runs/run_inputs.hpp"
 #include "compare/evaluate/runs/run_recompute.hpp"
+#include "compare/evaluate/words/precision_words.hpp"
 #include "launch/input_files.hpp"
 #include "sim/predict/memory_report.hpp"
 #include "sim/predict/predict.hpp"
@@ -116,6 +117,14 @@ double peak_over_bf16(models::Fp8 recipe) {
     return recipe == models::Fp8::kNone ? 1 : recipe == models::Fp8::kNvfp4 ? kOf4Bits : kOf8Bits;
 }
 
+/// An mfu alone is a share of the machine's peak.
+std::string assume_peak(evaluate::ValidatedRun& one, const models::Machine& machine) {
+    constexpr double kTera = 1e12;
+    const double peak = machine.tile.peak_bf16_flop_per_s / kTera;
+    one.run.measured.tflops_per_gpu = one.run.measured.mfu * peak;
+    return "the mfu is taken as a share of the GPU's " + json_number(peak) + " TF/s in 16 bits";
+}
+
 /// More FLOP than the GPUs can make in the time that the case has.
 void refuse_beyond_peak(const evaluate::ValidatedRun& one, double mfu, models::Fp8 recipe) {
     constexpr double kRounding = 1.02;
@@ -163,6 +172,12 @@ void RunPredictor::predict_run(evaluate::ValidatedRun& one) const {
     }
     one.machine = hardware->machine;
     one.stack = framework->stack;
+    std::string peak_assumed;
+    if (lacks_peak(run) && evaluate::precision_in(run.precision, framework->fp8).fp8 == "none") {
+        peak_assumed = assume_peak(
+            one, models::load_machine(launch::load_document("machine", place_of(hardware->machine, machines_),
+                                                            settings_of(*hardware, *framework, run.plan.is_compiled))));
+    }
     const std::optional<evaluate::MeasuredStep> measured = measured_step(run, *framework);
     if (!measured) {
         throw InputError(run.id, why_no_step(run));
@@ -188,7 +203,7 @@ void RunPredictor::predict_run(evaluate::ValidatedRun& one) const {
     if (one.measured.from == evaluate::kByFlop) {
         one.notes.push_back(words_of_flop(run, *framework));
     }
-    for (const std::string& note : {hardware->note, hardware->note_unstated}) {
+    for (const std::string& note : {peak_assumed, hardware->note, hardware->note_unstated}) {
         if (!note.empty()) {
             one.notes.push_back(note);
         }

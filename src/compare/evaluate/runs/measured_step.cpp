@@ -48,11 +48,16 @@ RecomputedShare recomputed_of(const PublishedRun& run, const RunNames::Framework
     return {.layers = has_part("layer") ? share : 0, .scores = has_part("core_attention")};
 }
 
-/// How FLOP were counted: in the source's words, else by their kind alone, "model" or "hardware".
+bool has_kind(const PublishedRun::Measured& measured) {
+    return says(measured.flop_kind, "model") || says(measured.flop_kind, "hardware");
+}
+
+/// How FLOP were counted: in the source's words, else by their kind alone, "model" or "hardware", which a share of the
+/// peak says by its name.
 std::string words_of_count(const PublishedRun& run) {
-    const std::string& kind = run.measured.flop_kind;
-    const bool is_kind = says(kind, "model") || says(kind, "hardware");
-    return is_unstated(run.flop_convention) && is_kind ? kind + " FLOP" : run.flop_convention;
+    const PublishedRun::Measured& measured = run.measured;
+    const std::string kind = has_kind(measured) ? measured.flop_kind : measured.mfu > 0 ? "model" : "";
+    return is_unstated(run.flop_convention) && !kind.empty() ? kind + " FLOP" : run.flop_convention;
 }
 
 std::optional<FlopConvention> convention_of(const PublishedRun& run, const RunNames::Framework& framework) {
@@ -115,6 +120,12 @@ std::optional<MeasuredStep> measured_step(const PublishedRun& run, const RunName
     return std::nullopt;
 }
 
+bool lacks_peak(const PublishedRun& run) {
+    const PublishedRun::Measured& measured = run.measured;
+    return stated_steps(run).empty() && measured.derived_step_s <= 0 && measured.tflops_per_gpu <= 0 &&
+           measured.mfu > 0 && !peak_tflops_in(run.flop_convention);
+}
+
 std::vector<std::string> contradicting_steps(const PublishedRun& run) {
     constexpr double kApart = 0.1;
     std::vector<std::string> notes;
@@ -135,8 +146,8 @@ std::string why_no_step(const PublishedRun& run) {
                "tflops_per_gpu, above 0";
     }
     if (measured.tflops_per_gpu <= 0 && !peak_tflops_in(run.flop_convention)) {
-        return "found an mfu alone; expected the peak that it is a share of in how_flops_counted (\"peak 312 "
-               "TFLOP/s\")";
+        return "found an mfu alone, of products in 8 bits; expected the peak that it is a share of in "
+               "how_flops_counted (\"peak 312 TFLOP/s\")";
     }
     if (run.model.heads == 0) {
         return "found FLOP alone; expected model.heads, by which they are counted";
@@ -150,7 +161,9 @@ std::string words_of_flop(const PublishedRun& run, const RunNames::Framework& fr
     const FlopConvention convention = convention_of(run, framework).value_or(FlopConvention{});
     return "the step is by FLOP: " + json_number(convention.passes) + " times the forward pass, " +
            json_number(convention.scores) + " of attention's scores" +
-           (words_of_count(run) == run.flop_convention ? "" : ", assumed of tflops_kind alone");
+           (words_of_count(run) == run.flop_convention ? ""
+            : has_kind(run.measured)                   ? ", assumed of tflops_kind alone"
+                                                       : ", assumed of mfu alone");
 }
 
 }  // namespace auspex::evaluate

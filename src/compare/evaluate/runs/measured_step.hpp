@@ -30,6 +30,8 @@ inline constexpr const char* kByFlop = "FLOP by the source's formula";
 [[nodiscard]] std::string words_of_flop(const PublishedRun& run, const RunNames::Framework& framework);
 /// What other numbers of the source say of its step, where that is a tenth and more from what measured_step takes.
 [[nodiscard]] std::vector<std::string> contradicting_steps(const PublishedRun& run);
+/// All that the case has is an mfu, without the peak that it is a share of.
+[[nodiscard]] bool lacks_peak(const PublishedRun& run);
 /// Why there is none: what is missing, or not known. Requires: measured_step gives nothing.
 [[nodiscard]] std::string why_no_step(const PublishedRun& run);
 /// The first of these that the case has: step, samples/s, tokens/s of a GPU, derived step, FLOP (flop_of_step). Nothing

@@ -172,6 +172,12 @@ TEST_F(ValidateCli, the_table_names_all_cases) {
     for (const char* const text : {"llama", "verified", "not mapped: elsewhere: found GPU \"Abacus\""}) {
         EXPECT_NE(found.out.find(text), std::string::npos) << text << "\n" << found.out;
     }
+    std::string cases = kCases;  // another of the same fault
+    const std::string one = cases.substr(cases.find("{\"id\": \"elsewhere\""));
+    cases.insert(cases.size() - 1, ", " + one.substr(0, one.size() - 1));
+    cases.replace(cases.rfind("elsewhere"), 9, "nowhere");
+    const Outcome both = run("validate --cases " + file_with(cases));
+    EXPECT_NE(both.out.find("not mapped: elsewhere, nowhere: found GPU \"Abacus\""), std::string::npos) << both.out;
 }
 
 // AERIS, whose windows the keys of cases have no words for: 720 to 10,080 nodes, |error| at most 12 % and 8 % in the
@@ -222,10 +228,21 @@ TEST_F(ValidateCli, an_mfu_alone_is_of_the_machines_peak) {
     const double layer = 4096. * 4096 * 2.5 + 3. * 4096 * 14336 + 2. * 4096 * 4096;
     const double flop = 2 * 3 * 65536. * (32 * layer + 128256. * 4096);
     EXPECT_NEAR(one.at("measured_step_s").as_number(0, 1e9) / (flop / (0.4 * 989.4e12 * 8)), 1, 1e-3);
-    EXPECT_NE(found.out.find("a share of the GPU's 989.4 TF/s in 16 bits"), std::string::npos) << found.out;
-    cases.replace(cases.find("bf16"), 4, "fp8");
-    const Outcome narrow = run("validate --cases " + file_with(cases) + " --json");
-    EXPECT_NE(narrow.out.find("found an mfu alone, of products in 8 bits"), std::string::npos) << narrow.out;
+    EXPECT_NE(found.out.find("peak in 16 bits, 989.4 TF/s"), std::string::npos) << found.out;
+    for (const char* const other : {"\"fp8\"", "\"tf32\""}) {
+        std::string narrow = cases;
+        narrow.replace(narrow.find("\"bf16\""), 6, other);
+        const Outcome refused = run("validate --cases " + file_with(narrow) + " --json");
+        EXPECT_NE(refused.out.find("found an mfu alone, and products that are not in 16 bits"), std::string::npos);
+        // as it is told to
+        narrow.replace(narrow.find("\"source\""), 0, "\"how_flops_counted\": \"peak 1979 TFLOP/s\", ");
+        const Outcome told = run("validate --cases " + file_with(narrow) + " --json");
+        const JsonDocument again = JsonDocument::parse(told.out, "validate");
+        ASSERT_EQ(again.root().at("cases").elements().size(), 1U) << told.out;
+        EXPECT_NEAR(again.root().at("cases").elements()[0].at("measured_step_s").as_number(0, 1e9) /
+                        (flop / (0.4 * 1979e12 * 8)),
+                    1, 1e-3);
+    }
 }
 
 /// Seconds that were milliseconds: predicted all the same, and noted.

@@ -32,7 +32,7 @@ void run_compare(const Options& options);
 void run_describe(const Options& options);
 void run_diff(const Options& options);
 /// Of `auspex diff PLAN TRACE`.
-void run_diff_trace(const Options& options);
+void run_diff_trace(const Options& given);
 void run_emit(const Options& options);
 void run_scenario(const Options& options);
 void run_list(const Options& options);

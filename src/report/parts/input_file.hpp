@@ -16,11 +16,10 @@ struct InputFile {
 
 /// Adds the file of a document, and those that were joined to it, each unless it is there in this role.
 inline void add_sources(std::vector<InputFile>& files, const std::string& role, const JsonDocument& document) {
-    for (const auto& [file, sha256] : document.sources()) {
-        const bool is_there =
-            std::ranges::any_of(files, [&](const InputFile& one) { return one.role == role && one.file == file; });
-        if (!is_there) {
-            files.push_back({role, file, sha256});
+    for (const JsonDocument::Source& source : document.sources()) {
+        const auto is_it = [&](const InputFile& one) { return one.role == role && one.file == source.name; };
+        if (std::ranges::none_of(files, is_it)) {
+            files.push_back({role, source.name, source.sha256});
         }
     }
 }

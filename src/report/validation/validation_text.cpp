@@ -6,6 +6,7 @@
 #include <ostream>
 #include <utility>
 
+#include "base/input_text.hpp"
 #include "base/number_text.hpp"
 #include "base/text/text_list.hpp"
 #include "report/parts/text_table.hpp"
@@ -100,7 +101,7 @@ void print_unmapped(std::ostream& out, const std::vector<ValidatedRun>& runs) {
         if (found == reasons.end()) {
             found = reasons.emplace(reasons.end(), rows[i][1], std::vector<std::string>{});
         }
-        found->second.push_back(rows[i][0]);
+        found->second.push_back(printable(rows[i][0]));
     }
     if (!reasons.empty()) {
         out << "\n"

@@ -267,9 +267,10 @@ std::vector<ValidatedRun> predicted_of_file(const FitConstantsRequest& request, 
     predictor.check_files(runs);
     std::vector<ValidatedRun> all = predicted(predictor, std::move(runs));
     drop_own_constants(all, request.overrides);
-    const auto unmapped = std::ranges::stable_partition(all, &std::string::empty, &ValidatedRun::why_unmapped);
-    std::ranges::move(unmapped, std::back_inserter(fit.unmapped));
-    all.erase(unmapped.begin(), unmapped.end());
+    const auto unmapped =
+        std::stable_partition(all.begin(), all.end(), [](const ValidatedRun& one) { return one.why_unmapped.empty(); });
+    std::move(unmapped, all.end(), std::back_inserter(fit.unmapped));
+    all.erase(unmapped, all.end());
     if (all.empty()) {
         const std::string of = request.stack.empty() ? "machine " + request.machine : "stack " + request.stack;
         const std::string why = fit.unmapped.empty() ? "" : "; " + fit.unmapped.front().why_unmapped;

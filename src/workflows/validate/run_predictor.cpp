@@ -89,13 +89,14 @@ void RunPredictor::check_files(const std::vector<evaluate::PublishedRun>& runs) 
 evaluate::ValidatedRun RunPredictor::validated(evaluate::PublishedRun run) const {
     evaluate::ValidatedRun one;
     one.run = corrected(names_, std::move(run));
-    if (one.why_unmapped = one.run.unreadable; !one.why_unmapped.empty()) {
-        return one;
-    }
     try {
+        if (!one.run.unreadable.empty()) {
+            throw InputError(one.run.id, one.run.unreadable);
+        }
         predict_run(one);
     } catch (const InputError& error) {
-        one.why_unmapped = error.what();
+        const std::string said = error.what();
+        one.why_unmapped = said.starts_with(one.run.id) ? said : one.run.id + ": " + said;
         for (const std::string& note : one.run.passed_over) {
             one.why_unmapped += "; " + note;
         }
@@ -117,12 +118,10 @@ double peak_over_bf16(models::Fp8 recipe) {
     return recipe == models::Fp8::kNone ? 1 : recipe == models::Fp8::kNvfp4 ? kOf4Bits : kOf8Bits;
 }
 
-/// An mfu alone is a share of the machine's peak.
-std::string assume_peak(evaluate::ValidatedRun& one, const models::Machine& machine) {
-    constexpr double kTera = 1e12;
-    const double peak = machine.tile.peak_bf16_flop_per_s / kTera;
-    one.run.measured.tflops_per_gpu = one.run.measured.mfu * peak;
-    return "the mfu is taken as a share of the GPU's " + json_number(peak) + " TF/s in 16 bits";
+/// Weights and products.
+bool is_in_16_bits(const evaluate::PublishedRun& run, const evaluate::RunNames::Framework& framework) {
+    const evaluate::StatedPrecision precision = evaluate::precision_in(run.precision, framework.fp8);
+    return (precision.weights == "bf16" || precision.weights == "fp16") && precision.fp8 == "none";
 }
 
 /// More FLOP than the GPUs can make in the time that the case has.
@@ -172,13 +171,15 @@ void RunPredictor::predict_run(evaluate::ValidatedRun& one) const {
     }
     one.machine = hardware->machine;
     one.stack = framework->stack;
-    std::string peak_assumed;
-    if (lacks_peak(run) && evaluate::precision_in(run.precision, framework->fp8).fp8 == "none") {
-        peak_assumed = assume_peak(
-            one, models::load_machine(launch::load_document("machine", place_of(hardware->machine, machines_),
-                                                            settings_of(*hardware, *framework, run.plan.is_compiled))));
+    double peak_tflops = 0;
+    if (lacks_peak(run) && is_in_16_bits(run, *framework)) {
+        constexpr double kTera = 1e12;
+        const std::vector<std::string> settings = settings_of(*hardware, *framework, run.plan.is_compiled);
+        const models::Machine machine =
+            models::load_machine(launch::load_document("machine", place_of(hardware->machine, machines_), settings));
+        peak_tflops = machine.tile.peak_bf16_flop_per_s / kTera;
     }
-    const std::optional<evaluate::MeasuredStep> measured = measured_step(run, *framework);
+    const std::optional<evaluate::MeasuredStep> measured = measured_step(run, *framework, peak_tflops);
     if (!measured) {
         throw InputError(run.id, why_no_step(run));
     }
@@ -203,7 +204,11 @@ void RunPredictor::predict_run(evaluate::ValidatedRun& one) const {
     if (one.measured.from == evaluate::kByFlop) {
         one.notes.push_back(words_of_flop(run, *framework));
     }
-    for (const std::string& note : {peak_assumed, hardware->note, hardware->note_unstated}) {
+    if (peak_tflops > 0) {
+        one.notes.push_back("the mfu is taken as a share of the machine file's peak in 16 bits, " +
+                            json_number(peak_tflops) + " TF/s");
+    }
+    for (const std::string& note : {hardware->note, hardware->note_unstated}) {
         if (!note.empty()) {
             one.notes.push_back(note);
         }
@@ -225,22 +230,23 @@ struct Attempt {
     evaluate::ValidatedRun run;
     std::optional<models::Inputs> inputs{};
     Picoseconds step = 0;
-    double bytes = 0;
     bool fits = true;
 };
 
 void measure(Attempt& attempt, const predict::PredictOptions& options) {
     const predict::SimulatedStep step = predict::simulate_step(*attempt.inputs, options, false);
     const predict::MemoryReport memory = predict::memory_report(*attempt.inputs, step);
-    attempt.step = step.step, attempt.bytes = memory.peak_bytes, attempt.fits = memory.fits;
+    attempt.step = step.step, attempt.fits = memory.fits;
 }
 
-/// The fastest that fits; where nothing does, what needs least memory.
+/// The fastest that fits. Where nothing does, memory is predicted wrong, and says nothing of what is recomputed: the
+/// first, with sharded states if any has them.
 bool is_better(const Attempt& attempt, const Attempt& best) {
     if (!best.inputs || attempt.fits != best.fits) {
         return !best.inputs || attempt.fits;
     }
-    return attempt.fits ? attempt.step < best.step : attempt.bytes < best.bytes;
+    const bool is_sharded = attempt.run.run.plan.shards_states && !best.run.run.plan.shards_states;
+    return attempt.fits ? attempt.step < best.step : is_sharded;
 }
 
 }  // namespace

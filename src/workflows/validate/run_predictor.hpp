@@ -32,7 +32,7 @@ class RunPredictor {
  private:
     void predict_run(evaluate::ValidatedRun& one) const;
 
-    /// Of what the run leaves open, what is predicted to be fastest of all that fits; where nothing fits, the least.
+    /// Of what the run leaves open, what is predicted to be fastest of all that fits; where nothing fits, the usual.
     /// The run then has it, with a note.
     [[nodiscard]] models::Inputs fastest_inputs(evaluate::ValidatedRun& one,
                                                 const evaluate::RunNames::Hardware& hardware,

@@ -60,7 +60,10 @@ TEST(PublishedRuns, runs_that_drop_tokens_have_expert_kernels_of_their_own) {
         EXPECT_EQ(kernels(run_with(kMixture, {{path, value}})), models::ExpertKernels::kGrouped) << path;
         EXPECT_EQ(kernels(run_with(kGpt, {{path, value}})), models::ExpertKernels::kFused) << path;
     }
-    for (const char* const notes : {"\"dropless\"", "\"no token-drop\"", "\"\""}) {
+    for (const char* const notes : {"\"tokens are dropped\"", "\"drops tokens\"", "\"token_dropping\""}) {
+        EXPECT_EQ(kernels(run_with(kMixture, {{"notes", notes}})), models::ExpertKernels::kGrouped) << notes;
+    }
+    for (const char* const notes : {"\"dropless\"", "\"token-dropless\"", "\"no token-drop\"", "\"\""}) {
         EXPECT_EQ(kernels(run_with(kMixture, {{"notes", notes}})), models::ExpertKernels::kFused) << notes;
     }
     f.expert_kernels_dropping.clear();
@@ -207,8 +210,12 @@ TEST(PublishedRuns, what_a_framework_makes_of_words_is_in_the_table_of_names) {
     EXPECT_EQ(plan(run_with(kGpt, {{"plan.vpp", "null"}, {"plan.schedule", R"("1f1b")"}})).virtual_stages, 1);
     f.most_virtual_stages = 8;  // 126 layers and both ends are 128 parts, but there are no more stages than layers
     EXPECT_EQ(plan(run_with(kGpt, {{"plan.vpp", "null"}, {"model.layers", "126"}})).virtual_stages, 4);
-    // 17 layers a rank divide into 17 parts or into none.
+    // 17 layers a rank divide into 17 parts or into none, 37 into too many; micro-batches have to be a multiple of pp.
     EXPECT_EQ(plan(run_with(kGpt, {{"plan.vpp", "null"}, {"model.layers", "272"}})).virtual_stages, 17);
+    EXPECT_EQ(plan(run_with(kGpt, {{"plan.vpp", "null"}, {"model.layers", "592"}})).virtual_stages, 1);
+    const PublishedRun few =
+        run_with(kGpt, {{"plan.vpp", "null"}, {"model.layers", "272"}, {"plan.global_batch", "8"}});
+    EXPECT_EQ(plan(few).virtual_stages, 1);
 }
 
 TEST(PublishedRuns, latent_attention_and_experts) {
@@ -307,13 +314,31 @@ TEST(PublishedRuns, a_case_that_cannot_be_read_is_its_own_fault) {
     EXPECT_THROW(run_with(kGpt, {{"id", "null"}}), InputError);
 }
 
+/// Attention whose time is no square of the sequence is refused; numbers may be whole in any way of writing.
+TEST(PublishedRuns, attention_of_another_kind_is_refused_and_whole_numbers_may_be_real) {
+    for (const char* const other : {"\"linear attention\"", "\"Mamba-2\"", "\"sparse (DSA)\""}) {
+        const std::string fault = run_with(kGpt, {{"model.attention", other}}).unreadable;
+        EXPECT_NE(fault.find("model.attention"), std::string::npos) << other << fault;
+    }
+    EXPECT_EQ(run_with(kGpt, {{"model.attention", "\"GQA\""}}).unreadable, "");
+    EXPECT_EQ(run_with(kGpt, {{"gpus", "64.0"}, {"plan.tp", "2.0"}}).gpus, 64);
+    for (const char* const wrong : {"64.5", "\"64\"", "-64.0", "1e30"}) {
+        EXPECT_NE(run_with(kGpt, {{"gpus", wrong}}).unreadable, "") << wrong;
+    }
+}
+
 /// 2 sequences x 12 micro-batches x 8 replicas.
 TEST(PublishedRuns, a_batch_follows_from_its_parts) {
     const PublishedRun run =
         run_with(kGpt, {{"plan.global_batch", "null"}, {"plan.micro_batch", "2"}, {"plan.ga", "12"}, {"plan.dp", "8"}});
     EXPECT_EQ(run.plan.global_batch, 192);
-    const std::string fault = run_with(kGpt, {{"plan.global_batch", "null"}}).unreadable;
-    EXPECT_NE(fault.find("global_batch"), std::string::npos) << fault;
+    for (const auto& parts : std::vector<std::vector<std::pair<std::string, std::string>>>{
+             {{"plan.ga", "null"}}, {{"plan.ga", "99999999"}, {"plan.dp", "60737001"}}}) {
+        std::vector<std::pair<std::string, std::string>> values{{"plan.global_batch", "null"}};
+        values.insert(values.end(), parts.begin(), parts.end());
+        const std::string fault = run_with(kGpt, values).unreadable;
+        EXPECT_NE(fault.find("global_batch, or micro_batch, ga and dp"), std::string::npos) << fault;
+    }
 }
 
 TEST(PublishedRuns, names_are_those_that_a_case_begins_with) {
@@ -342,7 +367,8 @@ TEST(PublishedRuns, keys_that_are_passed_over_are_noted) {
     EXPECT_EQ(notes("model.num_experts"), Notes{"model.num_experts is passed over; did you mean experts?"});
     EXPECT_EQ(notes("model.top_k"), Notes{"model.top_k is passed over"}) << "too short to tell slips from others";
     EXPECT_EQ(notes("model.headdim"), Notes{"model.headdim is passed over; did you mean head_dim?"});
-    EXPECT_EQ(notes("plan.GA"), Notes{"plan.GA is passed over; did you mean ga?"});
+    EXPECT_EQ(notes("plan.GA"), Notes{}) << "keys count in any case";
+    EXPECT_EQ(run_with(kGpt, {{"plan.GA", "192"}}).plan.accumulation, 192);
     EXPECT_EQ(notes("measured.step_time_ms"), Notes{"measured.step_time_ms is passed over"}) << "of another unit";
     EXPECT_EQ(notes("measured.sample_per_s"),
               Notes{"measured.sample_per_s is passed over; did you mean samples_per_s?"});

@@ -346,12 +346,13 @@ TEST(RunWords, activations_have_a_gate_or_none_by_their_names) {
     for (const char* const gated : {"swiglu", "SwiGLU", "fast-swiglu", "geglu", "ReGLU", "silu", "gated GELU"}) {
         EXPECT_EQ(workload_of(of(gated)).feed_forward, models::FeedForward::kSwiGlu) << gated;
     }
-    for (const char* const plain : {"gelu", "quick_gelu", "relu", "squared_relu", "relu2", "SiLU without gate"}) {
+    for (const char* const plain :
+         {"gelu", "quick_gelu", "relu", "squared_relu", "relu2", "SiLU without gate", "xIELU"}) {
         EXPECT_EQ(workload_of(of(plain)).feed_forward, models::FeedForward::kGelu) << plain;
     }
     EXPECT_TRUE(has_note(of("geglu"), "geglu is taken as SwiGLU"));
     EXPECT_TRUE(has_note(of("relu2"), "relu2 is taken as GELU"));
-    EXPECT_TRUE(has_note(of("xielu"), "\"xielu\" is not known: SwiGLU is assumed"));  // 14,336 is not 4 x 4,096
+    EXPECT_TRUE(has_note(of("snake"), "\"snake\" is not known: SwiGLU is assumed"));  // 14,336 is not 4 x 4,096
     // Models with squared ReLU have no biases, nor a table of positions, nor tied embeddings.
     const models::Workload squared = workload_of(of("squared_relu")), plain = workload_of(of("gelu"));
     EXPECT_FALSE(squared.biases || squared.learned_positions || squared.tied_embeddings);

@@ -118,7 +118,7 @@ std::vector<OptimisedWord> read_optimised(const Options& options) {
     if (flags.optimise.empty()) {
         return all;
     }
-    const char* const kForm = "a range, such as nodes=256:2048:4 or walltime=6h:24h:4";
+    constexpr const char* kForm = "a range, such as nodes=256:2048:4 or walltime=6h:24h:4";
     const auto fail = [](const std::string& found, const std::string& expected) {
         throw InputError("--optimise", "found " + found + "; expected " + expected);
     };

@@ -55,15 +55,15 @@ void fill_efficiencies(std::vector<report::ScalePoint>& points, const std::vecto
     for (report::ScalePoint& point : points) {
         point.efficiency = point.prediction.tokens_per_s_per_tile / points.front().prediction.tokens_per_s_per_tile;
     }
-    static constexpr auto detour_at_once = [](models::Machine& m) {
+    static constexpr auto kDetourAtOnce = [](models::Machine& m) {
         m.fabric.detour_delay_s = m.fabric.local_detour_delay_s = 0;
     };
-    without(detour_at_once, &report::ScalePoint::efficiency_without_detour_delay);
+    without(kDetourAtOnce, &report::ScalePoint::efficiency_without_detour_delay);
     without([](models::Machine& m) { m.fabric.background_load = 0; },
             &report::ScalePoint::efficiency_without_background);
     without(
         [](models::Machine& m) {
-            detour_at_once(m);
+            kDetourAtOnce(m);
             m.fabric.background_load = 0;
         },
         &report::ScalePoint::efficiency_without_both);

@@ -2,6 +2,7 @@
 #include "compare/evaluate/published/case_object.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "base/input_text.hpp"
@@ -26,6 +27,13 @@ std::string plain_key(std::string_view key) {
     return plain;
 }
 
+/// Also 8.0, as tables are written by programs that have no other numbers.
+int whole(const JsonValue& value, int least) {
+    const double number = value.is_number() ? value.as_number(-kLargest, kLargest) : 0.5;
+    const bool is_real = number != std::floor(number) || number < least || number > kLargestCount;
+    return is_real ? static_cast<int>(value.as_integer(least, kLargestCount)) : static_cast<int>(number);
+}
+
 /// "tokens_per_s" -> "s".
 std::string_view last_word(std::string_view key) { return key.substr(key.find_last_of('_') + 1); }
 
@@ -46,19 +54,26 @@ std::string meant_by(const std::string& key, const std::vector<std::string>& lac
 
 }  // namespace
 
+std::string CaseObject::key_of(std::string_view key) const {
+    const std::vector<std::string> keys = value_.keys();
+    const auto found =
+        value_.find(key) ? keys.end() : std::ranges::find(keys, key, [](const auto& one) { return lower_case(one); });
+    return found == keys.end() ? std::string(key) : *found;
+}
+
 std::optional<JsonValue> CaseObject::value_of(std::string_view key) const {
-    const std::optional<JsonValue> found = value_.find(key);
+    const std::optional<JsonValue> found = value_.find(key_of(key));
     return found && !found->is_null() ? found : std::nullopt;
 }
 
 std::optional<JsonValue> CaseObject::find(std::string_view key) {
-    asked_.emplace_back(key);
+    asked_.push_back(key_of(key));
     return value_of(key);
 }
 
 JsonValue CaseObject::at(std::string_view key) {
-    asked_.emplace_back(key);
-    return value_.at(key);
+    asked_.push_back(key_of(key));
+    return value_.at(asked_.back());
 }
 
 std::string CaseObject::text(std::string_view key) {
@@ -86,14 +101,16 @@ double CaseObject::number(std::string_view key) {
 
 int CaseObject::count(std::string_view key, int otherwise) {
     const std::optional<JsonValue> found = find(key);
-    return found ? static_cast<int>(found->as_integer(0, kLargestCount)) : otherwise;
+    return found ? whole(*found, 0) : otherwise;
 }
 
-int CaseObject::required_count(std::string_view key) { return static_cast<int>(at(key).as_integer(1, kLargestCount)); }
+int CaseObject::required_count(std::string_view key) { return whole(at(key), 1); }
+
+void CaseObject::fail(const std::string& expected) const { value_.fail(expected); }
 
 int CaseObject::ranks(std::string_view key) {
     const std::optional<JsonValue> found = find(key);
-    return found ? static_cast<int>(found->as_integer(1, kLargestCount)) : 1;
+    return found ? whole(*found, 1) : 1;
 }
 
 std::vector<std::string> CaseObject::passed_over(const std::vector<std::string_view>& beside) const {

@@ -9,7 +9,7 @@
 
 namespace auspex::evaluate {
 
-/// Values of null are as none. Throws InputError naming file, path, value and what is expected.
+/// Keys count in any case, values of null are as none. Throws InputError naming file, path, value and what is expected.
 class CaseObject {
  public:
     /// `name` is the object's key in the case, for messages; empty: it is the case.
@@ -26,6 +26,8 @@ class CaseObject {
     [[nodiscard]] double number(std::string_view key);
     [[nodiscard]] int count(std::string_view key, int otherwise = 0);
     [[nodiscard]] int required_count(std::string_view key);
+    /// Throws: the object lacks what is expected.
+    [[noreturn]] void fail(const std::string& expected) const;
     /// Of a kind of parallelism; 1 where the case does not say.
     [[nodiscard]] int ranks(std::string_view key);
 
@@ -35,6 +37,8 @@ class CaseObject {
     [[nodiscard]] std::vector<std::string> passed_over(const std::vector<std::string_view>& beside) const;
 
  private:
+    /// As the object spells it: in any case.
+    [[nodiscard]] std::string key_of(std::string_view key) const;
     [[nodiscard]] std::optional<JsonValue> value_of(std::string_view key) const;
 
     JsonValue value_;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <limits>
+#include <regex>
 #include <set>
 #include <string_view>
 
@@ -20,12 +20,23 @@ namespace {
 
 constexpr double kGi = 1024.0 * 1024 * 1024;
 
+/// Whose time does not grow with the square of the sequence, or of which another layer has none.
+void refuse_other_attention(CaseObject& v, const std::string& attention) {
+    for (const char* const word : {"linear", "mamba", "ssm", "rwkv", "retention", "lightning", "delta", "sparse"}) {
+        if (says(attention, word)) {
+            v.at("attention")
+                .fail("attention of every pair of tokens, as \"GQA\" or \"MLA\", or none where it is that");
+        }
+    }
+}
+
 PublishedRun::Model model_of(CaseObject& v) {
     PublishedRun::Model model;
     model.name = v.text("name");
     model.variant = v.words("variant");
     model.activation = v.text("activation");
     model.attention = v.text("attention");
+    refuse_other_attention(v, model.attention);
     model.position = v.text("position");
     model.window = v.words("sliding_window");
     model.layers = v.required_count("layers");
@@ -72,11 +83,17 @@ PublishedRun::Model model_of(CaseObject& v) {
     return model;
 }
 
-/// micro_batch ga dp of a case that has all three and no global_batch.
+/// micro_batch ga dp of a case that has no global_batch.
 int global_batch_of(CaseObject& v) {
-    const long batch = static_cast<long>(v.count("micro_batch")) * v.count("ga") * v.count("dp");
-    const bool is_said = v.find("global_batch") || batch == 0 || batch > std::numeric_limits<int>::max();
-    return is_said ? v.required_count("global_batch") : static_cast<int>(batch);
+    if (v.find("global_batch")) {
+        return v.required_count("global_batch");
+    }
+    const double batch = 1.0 * v.count("micro_batch") * v.count("ga") * v.count("dp");
+    constexpr double kMost = 1e9;
+    if (batch < 1 || batch > kMost) {
+        v.fail("global_batch, or micro_batch, ga and dp, whose product it is, at most 1e9");
+    }
+    return static_cast<int>(batch);
 }
 
 PublishedRun::Plan plan_of(CaseObject& v) {
@@ -200,7 +217,13 @@ std::vector<PublishedRun> load_published_runs(const JsonDocument& document) {
 
 bool drops_tokens(const PublishedRun& run) {
     const auto says_so = [](const std::string& text) {
-        return says(text, "token-drop") || says(text, "tokendrop") || says(text, "token drop");
+        static const std::regex form(
+            "\\b(tokens?[-_ ]?(are |were )?drop(s|ped|ping)?|drop(s|ped|ping)?[-_ ]tokens?)\\b");
+        const std::string words = lower_case(text.substr(0, kLongestText));
+        std::smatch found;
+        return std::regex_search(words, found, form) &&
+               !is_denied(words, static_cast<std::size_t>(found.position()),
+                          static_cast<std::size_t>(found.position() + found.length()));
     };
     return run.plan.capacity_factor > 0 || says_so(run.model.variant) || says_so(run.notes);
 }
@@ -214,7 +237,7 @@ std::optional<bool> says_gated(const PublishedRun::Model& m) {
     if (gate == Said::kYes || has(words, "glu") || has(words, "silu") || has(words, "swish")) {
         return true;
     }
-    return has(words, "gelu") || has(words, "relu") ? std::optional(false) : std::nullopt;
+    return has(words, "elu") ? std::optional(false) : std::nullopt;
 }
 
 bool is_swiglu(const PublishedRun::Model& m) {

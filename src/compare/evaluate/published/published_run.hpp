@@ -19,7 +19,7 @@ struct PublishedRun {
     std::string precision, framework, flop_convention;
     std::string notes;                     ///< of those who wrote the case
     std::vector<std::string> passed_over;  ///< CaseObject::passed_over, of all its objects
-    std::string unreadable;                ///< the error of a value of a wrong kind, or of one that lacks; else empty
+    std::string unreadable;  ///< the error of a wrong value, or of a required key that is missing; else empty
     std::string workload_file, plan_file;  ///< names of files, of runs that the keys of cases cannot say; else empty
 
     struct Model {
@@ -67,7 +67,8 @@ struct PublishedRun {
 /// own.
 [[nodiscard]] std::vector<PublishedRun> load_published_runs(const JsonDocument& document);
 
-/// Experts have a capacity, or the case's notes or its model's variant say "token-drop", "tokendrop" or "token drop".
+/// Experts have a capacity, or the case's notes or its model's variant say "token-drop", "tokens are dropped", "drops
+/// tokens" or the like.
 [[nodiscard]] bool drops_tokens(const PublishedRun& run);
 
 /// A gated feed-forward of three matrices, SwiGLU, GEGLU, ReGLU, or one of two, as the activation says: silu is taken

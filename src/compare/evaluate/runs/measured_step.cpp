@@ -52,12 +52,21 @@ bool has_kind(const PublishedRun::Measured& measured) {
     return says(measured.flop_kind, "model") || says(measured.flop_kind, "hardware");
 }
 
-/// How FLOP were counted: in the source's words, else by their kind alone, "model" or "hardware", which a share of the
-/// peak says by its name.
+/// All that the FLOP are known by is a share of the peak.
+bool has_mfu_alone(const PublishedRun::Measured& measured) { return measured.tflops_per_gpu <= 0 && measured.mfu > 0; }
+
+/// The source names the peak and nothing else, or nothing.
+bool is_count_unstated(const PublishedRun& run) {
+    const bool is_peak = lower_case(run.flop_convention).starts_with("peak") && peak_tflops_in(run.flop_convention);
+    return is_unstated(run.flop_convention) || (is_peak && !flop_convention_of(run.flop_convention, "", {}));
+}
+
+/// How FLOP were counted: in the source's words, else by their kind alone, "model" or "hardware", which an mfu says by
+/// its name.
 std::string words_of_count(const PublishedRun& run) {
     const PublishedRun::Measured& measured = run.measured;
-    const std::string kind = has_kind(measured) ? measured.flop_kind : measured.mfu > 0 ? "model" : "";
-    return is_unstated(run.flop_convention) && !kind.empty() ? kind + " FLOP" : run.flop_convention;
+    const std::string kind = has_kind(measured) ? measured.flop_kind : has_mfu_alone(measured) ? "model" : "";
+    return is_count_unstated(run) && !kind.empty() ? kind + " FLOP" : run.flop_convention;
 }
 
 std::optional<FlopConvention> convention_of(const PublishedRun& run, const RunNames::Framework& framework) {
@@ -82,11 +91,12 @@ std::optional<double> flop_of_step(const PublishedRun& run, const RunNames::Fram
 
 namespace {
 
-/// TFLOP/s of a GPU: as printed, or a share of the peak that the convention names. 0: neither.
-double tflops_per_gpu(const PublishedRun& run) {
+/// TFLOP/s of a GPU: as printed, or a share of the peak that the convention names, else of the one that is assumed. 0:
+/// neither.
+double tflops_per_gpu(const PublishedRun& run, double peak_assumed) {
     const PublishedRun::Measured& measured = run.measured;
     return measured.tflops_per_gpu > 0 ? measured.tflops_per_gpu
-                                       : measured.mfu * peak_tflops_in(run.flop_convention).value_or(0);
+                                       : measured.mfu * peak_tflops_in(run.flop_convention).value_or(peak_assumed);
 }
 
 /// By all numbers of the source that need no count of FLOP, the most direct first.
@@ -105,7 +115,8 @@ std::vector<MeasuredStep> stated_steps(const PublishedRun& run) {
 
 }  // namespace
 
-std::optional<MeasuredStep> measured_step(const PublishedRun& run, const RunNames::Framework& framework) {
+std::optional<MeasuredStep> measured_step(const PublishedRun& run, const RunNames::Framework& framework,
+                                          double peak_assumed) {
     if (std::vector<MeasuredStep> steps = stated_steps(run); !steps.empty()) {
         return std::move(steps.front());
     }
@@ -113,7 +124,7 @@ std::optional<MeasuredStep> measured_step(const PublishedRun& run, const RunName
         return MeasuredStep{run.measured.derived_step_s, "derived step"};
     }
     constexpr double kTera = 1e12;
-    const double tflops = tflops_per_gpu(run);
+    const double tflops = tflops_per_gpu(run, peak_assumed);
     if (const auto flop = tflops > 0 ? flop_of_step(run, framework) : std::nullopt) {
         return MeasuredStep{*flop / (kTera * tflops * run.gpus), kByFlop};
     }
@@ -121,9 +132,8 @@ std::optional<MeasuredStep> measured_step(const PublishedRun& run, const RunName
 }
 
 bool lacks_peak(const PublishedRun& run) {
-    const PublishedRun::Measured& measured = run.measured;
-    return stated_steps(run).empty() && measured.derived_step_s <= 0 && measured.tflops_per_gpu <= 0 &&
-           measured.mfu > 0 && !peak_tflops_in(run.flop_convention);
+    return stated_steps(run).empty() && run.measured.derived_step_s <= 0 && has_mfu_alone(run.measured) &&
+           !peak_tflops_in(run.flop_convention);
 }
 
 std::vector<std::string> contradicting_steps(const PublishedRun& run) {
@@ -146,8 +156,8 @@ std::string why_no_step(const PublishedRun& run) {
                "tflops_per_gpu, above 0";
     }
     if (measured.tflops_per_gpu <= 0 && !peak_tflops_in(run.flop_convention)) {
-        return "found an mfu alone, of products in 8 bits; expected the peak that it is a share of in "
-               "how_flops_counted (\"peak 312 TFLOP/s\")";
+        return "found an mfu alone, and products that are not in 16 bits; expected the peak that it is a share of in "
+               "how_flops_counted (\"peak 1979 TFLOP/s\")";
     }
     if (run.model.heads == 0) {
         return "found FLOP alone; expected model.heads, by which they are counted";

@@ -35,7 +35,8 @@ inline constexpr const char* kByFlop = "FLOP by the source's formula";
 /// Why there is none: what is missing, or not known. Requires: measured_step gives nothing.
 [[nodiscard]] std::string why_no_step(const PublishedRun& run);
 /// The first of these that the case has: step, samples/s, tokens/s of a GPU, derived step, FLOP (flop_of_step). Nothing
-/// where it has none.
-[[nodiscard]] std::optional<MeasuredStep> measured_step(const PublishedRun& run, const RunNames::Framework& framework);
+/// where it has none. `peak_assumed`, TFLOP/s, is what an mfu is a share of where the source names no peak; 0: unknown.
+[[nodiscard]] std::optional<MeasuredStep> measured_step(const PublishedRun& run, const RunNames::Framework& framework,
+                                                        double peak_assumed = 0);
 
 }  // namespace auspex::evaluate

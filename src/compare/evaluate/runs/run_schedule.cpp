@@ -77,16 +77,21 @@ int stated_virtual_stages(const PublishedRun& run) {
     return 0;
 }
 
-/// As many as the layers can be dealt to, at most `wanted`; where that is 1, though more are wanted, the fewest above.
-int equal_virtual_stages(const PublishedRun& run, int wanted) {
+/// As many as the layers can be dealt to, at most the framework's; where none above 1 is among them, the fewest up to
+/// four times as many (23 layers a stage). 1 where micro-batches are no multiple of pp.
+int assumed_virtual_stages(const PublishedRun& run, int wanted, int micro_batches) {
+    constexpr int kTimes = 4;
+    const int most = run.model.layers / run.plan.pp;
     const auto is_equal = [&run](int stages) { return !equal_stages(run.model.layers, run.plan.pp * stages).empty(); };
-    const int most = std::max(1, run.model.layers / run.plan.pp);
+    if (micro_batches % run.plan.pp != 0) {
+        return 1;
+    }
     for (int stages = std::min(wanted, most); stages > 1; --stages) {
         if (is_equal(stages)) {
             return stages;
         }
     }
-    for (int stages = wanted + 1; wanted > 1 && stages <= most; ++stages) {
+    for (int stages = wanted + 1; stages <= std::min(kTimes * wanted, most); ++stages) {
         if (is_equal(stages)) {
             return stages;
         }
@@ -95,15 +100,17 @@ int equal_virtual_stages(const PublishedRun& run, int wanted) {
 }
 
 int virtual_stages_of(const PublishedRun& run, const RunNames::Framework& framework, const std::string& letters,
-                      std::vector<std::string>& notes) {
+                      int micro_batches, std::vector<std::string>& notes) {
     if (run.plan.virtual_stages > 0 || letters == "1f1b" || has(letters, "pipedream") || denies_interleaving(run)) {
         return std::max(1, run.plan.virtual_stages);
     }
     if (const int stated = stated_virtual_stages(run); stated > 0) {
         return stated;
     }
-    const int wanted = std::max(is_interleaved(run, letters) ? 2 : 1, framework.most_virtual_stages);
-    const int stages = equal_virtual_stages(run, wanted);
+    const int least = is_interleaved(run, letters) ? 2 : 1, most = framework.most_virtual_stages;
+    const int stages = most > 1 ? assumed_virtual_stages(run, most, micro_batches)
+                       : equal_stages(run.model.layers, run.plan.pp * least).empty() ? 1
+                                                                                     : least;
     notes.push_back(stages > 1 ? std::to_string(stages) + " virtual stages a rank are assumed"
                                : "1 virtual stage a rank is assumed");
     return stages;
@@ -139,7 +146,7 @@ RunSchedule schedule_of(const PublishedRun& run, const RunNames::Framework& fram
         return named_order(run, order->second, micro_batches);
     }
     RunSchedule schedule;
-    schedule.virtual_stages = virtual_stages_of(run, framework, letters, schedule.notes);
+    schedule.virtual_stages = virtual_stages_of(run, framework, letters, micro_batches, schedule.notes);
     schedule.word = schedule.virtual_stages > 1 ? "interleaved-1f1b" : "1f1b";
     schedule.stages = deal_of(run, run.plan.pp * schedule.virtual_stages);
     if (schedule.stages != "even") {

@@ -33,7 +33,7 @@ bool denies_overlap(std::string_view word) {
 struct Clause {
     std::vector<std::string> words, streams;
     bool is_denied = false;
-    bool excepts = false;  ///< "off except dp", "nothing but dp"
+    bool excepts = false;  ///< "off except dp", "nothing but dp"; "all but dp"
 
     /// "none", "yes": about another clause's streams.
     [[nodiscard]] bool is_answer() const {
@@ -130,6 +130,8 @@ OverlapSaid overlap_said(std::string_view text) {
         } else if (clause.excepts && clause.is_denied) {
             add(said.named, clause.streams);
             said.is_list = true;
+        } else if (clause.excepts) {
+            add(said.without, clause.streams);
         } else {
             add(clause.is_denied || (has_answer && clauses[i + 1].is_denied) ? said.without : said.named,
                 clause.streams);

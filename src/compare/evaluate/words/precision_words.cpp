@@ -2,6 +2,7 @@
 #include "compare/evaluate/words/precision_words.hpp"
 
 #include <algorithm>
+#include <regex>
 
 #include "base/input_text.hpp"
 #include "base/json.hpp"
@@ -54,6 +55,20 @@ void note_two(std::string_view said, std::string_view text, const std::string& t
 
 StatedPrecision refused(const std::string& why) { return {why, "", "", {}}; }
 
+/// "FP8 attention", "fp8 all-gather", "FP8 optimizer states", which are no products with weights; blanks in their
+/// place.
+std::string without_other_uses(std::string text, std::vector<std::string>& notes, std::string_view said) {
+    static const std::regex form(
+        "(fp8|float8)[- _](attention|attn|all-?gathers?|communication|comms?|dispatch|optimi[sz]er|states?|moments?|"
+        "kv|cache|gradients?)[a-z]*( only)?");
+    std::string rest = std::regex_replace(text, form, " ");
+    if (rest == text || !says_any(text, {"fp8", "float8"})) {
+        return text;
+    }
+    notes.push_back("of precision " + json_quote(said) + " what is in 8 bits beside products is left out");
+    return rest;
+}
+
 /// Nothing narrow is said: of fp8 "none".
 StatedPrecision narrow_in(std::string_view said, std::string_view text, const std::string& fp8_alone) {
     StatedPrecision found{"", "bf16", "none", {}};
@@ -78,10 +93,7 @@ StatedPrecision narrow_in(std::string_view said, std::string_view text, const st
     return found;
 }
 
-}  // namespace
-
-StatedPrecision precision_in(std::string_view said, const std::string& fp8_alone) {
-    const std::string text = lower_case(said);
+StatedPrecision of_products(std::string_view said, const std::string& text, const std::string& fp8_alone) {
     if (StatedPrecision narrow = narrow_in(said, text, fp8_alone); !narrow.refused.empty() || narrow.fp8 != "none") {
         return narrow;
     }
@@ -101,6 +113,16 @@ StatedPrecision precision_in(std::string_view said, const std::string& fp8_alone
         return {"", "bf16", "none", {"precision " + json_quote(said) + " is taken as bf16"}};
     }
     return refused("one with bf16, fp16, mixed, fp8, nvfp4, tf32 or fp32 in it");
+}
+
+}  // namespace
+
+StatedPrecision precision_in(std::string_view said, const std::string& fp8_alone) {
+    std::vector<std::string> notes;
+    const std::string text = without_other_uses(lower_case(said.substr(0, kLongestText)), notes, said);
+    StatedPrecision found = of_products(said, text, fp8_alone);
+    found.notes.insert(found.notes.end(), notes.begin(), notes.end());
+    return found;
 }
 
 }  // namespace auspex::evaluate

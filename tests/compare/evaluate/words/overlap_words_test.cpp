@@ -53,6 +53,8 @@ TEST(OverlapWords, streams_are_those_that_people_mean) {
         {"tensor comm only", "t!"},
         {"off except dp", "d!"},
         {"nothing but dp", "d!"},
+        {"everything except TP", "-t"},
+        {"all but dp", "-d"},
         {"none (pp only)", "p!"},
         // The framework's, and these.
         {"FSDP2 prefetch", "d+"},

@@ -37,7 +37,9 @@ TEST(PrecisionWords, words_become_the_plans) {
         {"FP8 finer granularity (MX 1x32 on Blackwell)", "bf16", "blockwise", ""},
         {"nvfp4", "bf16", "nvfp4", ""},
         {"NVFP4 (first and last layers bf16)", "bf16", "nvfp4", "names two"},
-        {"BF16 with FP8 optimizer moments", "bf16", "tensorwise", "names two"},
+        {"BF16 with FP8 optimizer moments", "bf16", "none", "beside products is left out"},
+        {"fp8 attention, bf16 gemms", "bf16", "none", "beside products is left out"},
+        {"bf16, fp8 all-gather only", "bf16", "none", "beside products is left out"},
         {"fp4", "bf16", "nvfp4", "taken as NVFP4"},
     };
     for (const auto& [words, weights, fp8, note] : expected) {

@@ -100,7 +100,7 @@ void run_predict(const Options& options) {
         report::PredictionPage page = prediction_page_of(inputs, options, std::move(result));
         page.advice = rows;
         write_prediction_page(page, options.out);
-        result.prediction = page.prediction;
+        result = {page.prediction, std::nullopt, std::nullopt};
     }
     const auto answer = [&](std::ostream& out) {
         JsonWriter json(out);

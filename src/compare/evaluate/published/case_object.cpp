@@ -28,7 +28,7 @@ std::string plain_key(std::string_view key) {
 }
 
 /// Also 8.0, as tables are written by programs that have no other numbers.
-int whole(const JsonValue& value, int least) {
+int whole_number(const JsonValue& value, int least) {
     const double number = value.is_number() ? value.as_number(-kLargest, kLargest) : 0.5;
     const bool is_real = number != std::floor(number) || number < least || number > kLargestCount;
     return is_real ? static_cast<int>(value.as_integer(least, kLargestCount)) : static_cast<int>(number);
@@ -101,16 +101,16 @@ double CaseObject::number(std::string_view key) {
 
 int CaseObject::count(std::string_view key, int otherwise) {
     const std::optional<JsonValue> found = find(key);
-    return found ? whole(*found, 0) : otherwise;
+    return found ? whole_number(*found, 0) : otherwise;
 }
 
-int CaseObject::required_count(std::string_view key) { return whole(at(key), 1); }
+int CaseObject::required_count(std::string_view key) { return whole_number(at(key), 1); }
 
 void CaseObject::fail(const std::string& expected) const { value_.fail(expected); }
 
 int CaseObject::ranks(std::string_view key) {
     const std::optional<JsonValue> found = find(key);
-    return found ? whole(*found, 1) : 1;
+    return found ? whole_number(*found, 1) : 1;
 }
 
 std::vector<std::string> CaseObject::passed_over(const std::vector<std::string_view>& beside) const {

@@ -94,6 +94,7 @@ void print_words(std::ostream& out) {
 
 /// One line a reason.
 void print_unmapped(std::ostream& out, const std::vector<ValidatedRun>& runs) {
+    constexpr std::size_t kLongestName = 1000;
     const TextRows rows = unmapped_rows(runs);
     std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
     for (std::size_t i = 1; i < rows.size(); ++i) {
@@ -101,7 +102,7 @@ void print_unmapped(std::ostream& out, const std::vector<ValidatedRun>& runs) {
         if (found == reasons.end()) {
             found = reasons.emplace(reasons.end(), rows[i][1], std::vector<std::string>{});
         }
-        found->second.push_back(printable(rows[i][0]));
+        found->second.push_back(printable(rows[i][0], kLongestName));
     }
     if (!reasons.empty()) {
         out << "\n"

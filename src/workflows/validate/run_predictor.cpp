@@ -96,7 +96,8 @@ evaluate::ValidatedRun RunPredictor::validated(evaluate::PublishedRun run) const
         predict_run(one);
     } catch (const InputError& error) {
         const std::string said = error.what();
-        one.why_unmapped = said.starts_with(one.run.id) ? said : one.run.id + ": " + said;
+        const bool is_named = said.starts_with(one.run.id + ":") || said.starts_with(one.run.id + " ");
+        one.why_unmapped = is_named ? said : one.run.id + ": " + said;
         for (const std::string& note : one.run.passed_over) {
             one.why_unmapped += "; " + note;
         }
@@ -116,12 +117,6 @@ bool is_other_system(const evaluate::PublishedRun& run, const evaluate::RunNames
 double peak_over_bf16(models::Fp8 recipe) {
     constexpr double kOf8Bits = 2, kOf4Bits = 6;
     return recipe == models::Fp8::kNone ? 1 : recipe == models::Fp8::kNvfp4 ? kOf4Bits : kOf8Bits;
-}
-
-/// Weights and products.
-bool is_in_16_bits(const evaluate::PublishedRun& run, const evaluate::RunNames::Framework& framework) {
-    const evaluate::StatedPrecision precision = evaluate::precision_in(run.precision, framework.fp8);
-    return (precision.weights == "bf16" || precision.weights == "fp16") && precision.fp8 == "none";
 }
 
 /// More FLOP than the GPUs can make in the time that the case has.
@@ -159,6 +154,19 @@ void note_doubts(evaluate::ValidatedRun& one, const models::Inputs& inputs, bool
 
 }  // namespace
 
+double RunPredictor::peak_tflops_of(const evaluate::PublishedRun& run, const evaluate::RunNames::Hardware& hardware,
+                                    const evaluate::RunNames::Framework& framework) const {
+    const evaluate::StatedPrecision precision = evaluate::precision_in(run.precision, framework.fp8);
+    if (precision.weights != "bf16" || precision.fp8 != "none") {
+        return 0;
+    }
+    constexpr double kTera = 1e12;
+    const std::vector<std::string> settings = settings_of(hardware, framework, run.plan.is_compiled);
+    const models::Machine machine =
+        models::load_machine(launch::load_document("machine", place_of(hardware.machine, machines_), settings));
+    return machine.tile.peak_bf16_flop_per_s / kTera;
+}
+
 void RunPredictor::predict_run(evaluate::ValidatedRun& one) const {
     const evaluate::PublishedRun& run = one.run;
     const std::optional<evaluate::RunNames::Hardware> hardware = hardware_of(names_, run);
@@ -171,14 +179,7 @@ void RunPredictor::predict_run(evaluate::ValidatedRun& one) const {
     }
     one.machine = hardware->machine;
     one.stack = framework->stack;
-    double peak_tflops = 0;
-    if (lacks_peak(run) && is_in_16_bits(run, *framework)) {
-        constexpr double kTera = 1e12;
-        const std::vector<std::string> settings = settings_of(*hardware, *framework, run.plan.is_compiled);
-        const models::Machine machine =
-            models::load_machine(launch::load_document("machine", place_of(hardware->machine, machines_), settings));
-        peak_tflops = machine.tile.peak_bf16_flop_per_s / kTera;
-    }
+    const double peak_tflops = lacks_peak(run) ? peak_tflops_of(run, *hardware, *framework) : 0;
     const std::optional<evaluate::MeasuredStep> measured = measured_step(run, *framework, peak_tflops);
     if (!measured) {
         throw InputError(run.id, why_no_step(run));

@@ -32,6 +32,10 @@ class RunPredictor {
  private:
     void predict_run(evaluate::ValidatedRun& one) const;
 
+    /// Of the machine file, in 16 bits; 0 for runs in others.
+    [[nodiscard]] double peak_tflops_of(const evaluate::PublishedRun& run, const evaluate::RunNames::Hardware& hardware,
+                                        const evaluate::RunNames::Framework& framework) const;
+
     /// Of what the run leaves open, what is predicted to be fastest of all that fits; where nothing fits, the usual.
     /// The run then has it, with a note.
     [[nodiscard]] models::Inputs fastest_inputs(evaluate::ValidatedRun& one,

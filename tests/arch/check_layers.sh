@@ -142,8 +142,7 @@ circles=$(awk '/^#include "/ {
 [ -z "$circles" ] || { echo "includes run in a circle:"; echo "$circles"; problems=1; }
 
 max_files=30
-for folder in $(find src tests -type d); do
-    files=$(find "$folder" -maxdepth 1 -type f \( -name '*.cpp' -o -name '*.hpp' \) | wc -l)
-    [ "$files" -le $max_files ] || { echo "$folder: $files files; at most $max_files"; problems=1; }
-done
+crowded=$(find src tests -type f \( -name '*.cpp' -o -name '*.hpp' \) -printf '%h\n' | sort | uniq -c |
+    awk -v most=$max_files '$1 > most { print $2 ": " $1 " files; at most " most }')
+[ -z "$crowded" ] || { echo "$crowded"; problems=1; }
 exit $problems

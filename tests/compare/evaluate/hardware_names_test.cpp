@@ -41,6 +41,8 @@ TEST(HardwareNames, a_gpu_is_known_by_its_name_and_memory) {
         {"A800-40GB", "dgx-a100-40"},
         {"NVIDIA H100 80GB HBM3 (SXM5), 700 W", "dgx-h100"},
         {"8x H100 SXM5", "dgx-h100"},
+        {"8xH100-SXM5-80GB", "dgx-h100"},
+        {"Tesla A100 80GB", "dgx-a100"},
         {"H100 96GB HBM2e 2.4TB/s, 500W limit (Grand Teton)", "dgx-h100"},
         {"NVIDIA H20 96GB", "dgx-h100"},
         {"H20 141GB", "dgx-h100"},

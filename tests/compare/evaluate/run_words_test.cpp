@@ -96,7 +96,20 @@ TEST(RunWords, recomputation_of_some_layers) {
         EXPECT_EQ(plan.recompute_layers, 5) << some;
     }
     EXPECT_EQ(plan_of(recomputing(kDense, R"("full")")).recompute_layers, 0);
-    EXPECT_EQ(plan_of(recomputing(kDense, R"("selective 2")")).recompute_layers, 16);
+    EXPECT_EQ(plan_of(recomputing(kDense, R"("full, 1 layer")")).recompute_layers, 0) << "groups of one";
+    const std::vector<std::pair<const char*, int>> of_32{
+        {"selective 2", 16},      {"selective, every 4 layers", 8}, {"every 2nd layer", 16}, {"each fourth layer", 8},
+        {"alternate layers", 16}, {"every other layer", 16},        {"selective 50%", 16},   {"25% of layers", 8},
+        {"full, 20 layers", 20},  {"20 of 32 layers", 20}};
+    for (const auto& [words, layers] : of_32) {
+        EXPECT_EQ(plan_of(recomputing(kDense, json_quote(words))).recompute_layers, layers) << words;
+    }
+    // Stages have 16 of them: 20 are no stage's, and 8 of 32 are 4 of each.
+    for (const auto& [words, layers] : std::vector<std::pair<const char*, int>>{
+             {"20 layers", 10}, {"8 of 32 layers", 4}, {"8 layers", 8}, {"every 2nd layer", 8}}) {
+        const PublishedRun staged = run_with(kDense, {{"plan.recompute", json_quote(words)}, {"plan.pp", "2"}});
+        EXPECT_EQ(plan_of(staged).recompute_layers, layers) << words;
+    }
     for (const char* const unsaid : {"block", "partial", "50 %"}) {
         EXPECT_NE(fault_of(recomputing(kDense, json_quote(unsaid))).find(json_quote(unsaid)), std::string::npos);
     }
@@ -330,7 +343,9 @@ TEST(RunWords, schedules_by_their_names) {
     EXPECT_EQ(schedule("DualPipeV"), models::ScheduleKind::kDualPipeV);
     EXPECT_EQ(plan_of(staged("DualPipe")).virtual_stages, 2);
     // 32 layers on 8 ranks.
-    for (const char* const words : {"interleaved (vpp 2)", "VPP=2", "interleaved 1F1B, 2 virtual stages", "vpp2"}) {
+    for (const char* const words :
+         {"interleaved (vpp 2)", "VPP=2", "interleaved 1F1B, 2 virtual stages", "vpp2", "interleaved, v=2",
+          "interleaved 1F1B (2 model chunks per rank)", "interleaved, num_chunks 2"}) {
         EXPECT_EQ(plan_of(staged(words)).virtual_stages, 2) << words;
     }
     EXPECT_EQ(plan_of(staged("no virtual pipeline")).virtual_stages, 1);

@@ -60,17 +60,26 @@ inline double relative_error(const Numbers& a, const Numbers& b) {
     return squares == 0 ? 0 : std::sqrt(squares / dot(b, b));
 }
 
-/// Gradient of loss(x) by central differences.
+/// The first, and from there every so many.
+inline Numbers every(std::size_t apart, const Numbers& numbers) {
+    Numbers some;
+    for (std::size_t i = 0; i < numbers.size(); i += apart) {
+        some.push_back(numbers[i]);
+    }
+    return some;
+}
+
+/// Gradient of loss(x) by central differences, of every so many numbers.
 template <typename Loss>
-Numbers differences(const Loss& loss, Numbers x) {
+Numbers differences(const Loss& loss, Numbers x, std::size_t apart = 1) {
     constexpr double kStep = 1e-5;
-    Numbers gradient(x.size());
-    for (std::size_t i = 0; i < x.size(); ++i) {
+    Numbers gradient;
+    for (std::size_t i = 0; i < x.size(); i += apart) {
         const double here = x[i];
         x[i] = here + kStep;
         const double above = loss(x);
         x[i] = here - kStep;
-        gradient[i] = (above - loss(x)) / (2 * kStep);
+        gradient.push_back((above - loss(x)) / (2 * kStep));
         x[i] = here;
     }
     return gradient;

@@ -25,14 +25,19 @@ TEST(PlanSearch, finds_what_trying_all_plans_finds_on_18_small_spaces) {
     std::uint64_t pruned = 0, evaluated = 0;
     int with_plans = 0;
     std::set<models::StageDeal> deals;
-    int uneven = 0;
-    for (std::uint64_t seed = 1; seed <= 18; ++seed) {
+    int uneven = 0, spaces = 0;
+    constexpr std::uint64_t kSmall = 5000;
+    for (std::uint64_t seed = 1; spaces < 18; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         const models::Inputs inputs = drawn_inputs(seed);
         const SpaceRequest request = small_request(seed);
         SearchOptions options;
         options.checks = 10;
         const SearchResult found = search_plans(inputs, request, options);
+        if (found.space > kSmall) {
+            continue;  // trying all of a few larger ones would take most of the test's time
+        }
+        ++spaces;
         options.exhaustive = true;
         const SearchResult all = search_plans(inputs, request, options);
         ASSERT_EQ(found.space, all.space);
@@ -58,7 +63,7 @@ TEST(PlanSearch, finds_what_trying_all_plans_finds_on_18_small_spaces) {
 // The best of those that pass are the best of all without those that do not.
 TEST(PlanSearch, finds_the_best_of_the_plans_that_pass_a_filter) {
     std::size_t compared = 0;
-    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    for (const std::uint64_t seed : {1, 3, 4, 7}) {  // small spaces
         SCOPED_TRACE("seed " + std::to_string(seed));
         const models::Inputs inputs = drawn_inputs(seed);
         SpaceRequest request = small_request(seed);

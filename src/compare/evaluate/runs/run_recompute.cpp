@@ -10,6 +10,7 @@
 #include "base/input_text.hpp"
 #include "base/json.hpp"
 #include "compare/evaluate/words/denials.hpp"
+#include "compare/evaluate/words/layer_words.hpp"
 #include "compare/evaluate/words/words.hpp"
 #include "models/recompute/megatron_modules.hpp"
 
@@ -101,6 +102,13 @@ class RecomputeReader {
                 return first_layers(*layers);
             }
         }
+        const int stage = run_.model.layers / std::max(1, run_.plan.pp * std::max(1, run_.plan.virtual_stages));
+        if (const auto layers = layers_said(text, words, run_.model.layers, stage)) {
+            RunRecompute some = first_layers(*layers);
+            some.notes.push_back(json_quote(text) + " is taken as the first " + std::to_string(*layers) +
+                                 " layers of each stage");
+            return some;
+        }
         if (first.starts_with("full")) {
             if (std::ranges::any_of(words, [](const std::string& word) {
                     return is_one_of(word, {"first", "last", "but", "except", "without"});
@@ -116,12 +124,6 @@ class RecomputeReader {
             const int apart = number_from(words, 1).value_or(1);
             return whole_layers(apart > 1 ? "groups of " + std::to_string(apart) + " layers are taken layer by layer"
                                           : "");
-        }
-        if (const auto layers = number_in(first == "first" && words.size() > 1 ? std::string_view(words[1]) : first);
-            layers && *layers > 0 && words.back().starts_with("layer")) {
-            RunRecompute some = first_layers(*layers);
-            some.notes.push_back(json_quote(text) + " is taken as so many layers of each stage");
-            return some;
         }
         if (is_one_of(first, {"true", "yes", "on", "enabled", "all", "whole", "transformer", "layer", "layers", "each",
                               "every"}) &&
@@ -151,17 +153,7 @@ class RecomputeReader {
         return layers > 0 ? RunRecompute{{"layer"}, layers, {}} : RunRecompute{};
     }
 
-    /// torchtitan's "selective 2" is every second layer, whole.
     RunRecompute selective(const Words& words) {
-        const auto apart =
-            words.size() > 1 ? number_in(words[1] == "every" && words.size() > 2 ? words[2] : words[1]) : std::nullopt;
-        if (apart && *apart > 1) {
-            const int stage = run_.model.layers / std::max(1, run_.plan.pp * std::max(1, run_.plan.virtual_stages));
-            RunRecompute some = first_layers(std::max(1, stage / *apart));
-            some.notes.push_back("every " + std::to_string(*apart) + "th layer is taken as the first " +
-                                 std::to_string(some.layers) + " of a stage");
-            return some;
-        }
         RunRecompute parts = of_parts({words.begin() + 1, words.end()}, true);
         return parts.words.empty() && parts.notes.empty() ? RunRecompute{framework_.selective, 0, {}} : parts;
     }

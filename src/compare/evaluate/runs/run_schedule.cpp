@@ -60,16 +60,20 @@ std::string deal_of(const PublishedRun& run, int stages) {
     return equal.empty() ? "by-cost" : equal;
 }
 
-/// As the words say: "interleaved (vpp 2)", "VPP=4", "2 virtual stages"; 0: they do not.
+/// As the words say: "interleaved (vpp 2)", "VPP=4", "v=4", "2 virtual stages", "2 chunks per rank"; 0: they do not.
 int stated_virtual_stages(const PublishedRun& run) {
-    const std::vector<std::string> words = words_in(run.plan.schedule);
+    std::vector<std::string> words = words_in(run.plan.schedule);
+    std::erase(words, "model");  // "2 model chunks"
     for (std::size_t i = 0; i < words.size(); ++i) {
         const std::string_view word = words[i];
-        if (word.starts_with("vpp")) {
-            constexpr std::size_t kName = 3;
-            return number_in(word.substr(kName)).value_or(number_from(words, i + 1).value_or(0));
+        for (const std::string_view name : {"vpp", "v"}) {
+            const std::optional<int> joined =
+                word.starts_with(name) ? number_in(word.substr(name.size())) : std::nullopt;
+            if (joined || word == name) {
+                return joined ? *joined : number_from(words, i + 1).value_or(0);
+            }
         }
-        if (word == "virtual") {
+        if (word == "virtual" || word.starts_with("chunk") || word == "num_chunks") {
             const std::optional<int> before = i > 0 ? number_in(words[i - 1]) : std::nullopt;
             return before ? *before : number_from(words, i + 1).value_or(0);
         }

@@ -25,7 +25,7 @@ std::string letters_that_count(std::string_view text) {
             letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
         }
     }
-    for (const std::string_view maker : {"nvidia", "amd", "instinct", "intel"}) {
+    for (const std::string_view maker : {"nvidia", "tesla", "amd", "instinct", "intel"}) {
         letters = letters.starts_with(maker) ? letters.substr(maker.size()) : letters;
     }
     const bool has_system = letters.starts_with("dgx") || letters.starts_with("hgx");
@@ -54,9 +54,8 @@ std::string_view without_count(std::string_view text) {
         return text;
     }
     const std::string_view rest = text.substr(sign);
-    const std::string_view times = rest.starts_with("x ") || rest.starts_with("X ") ? rest.substr(0, 1)
-                                   : rest.starts_with("×")                          ? rest.substr(0, 2)
-                                                                                    : "";
+    const bool is_x = rest.size() > 1 && (rest[0] == 'x' || rest[0] == 'X') && !is_digit(rest[1]);
+    const std::string_view times = is_x ? rest.substr(0, 1) : rest.starts_with("×") ? rest.substr(0, 2) : "";
     return times.empty() ? text : rest.substr(std::min(rest.find_first_not_of(' ', times.size()), rest.size()));
 }
 

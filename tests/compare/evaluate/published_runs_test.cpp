@@ -246,6 +246,27 @@ TEST(PublishedRuns, latent_attention_and_experts) {
     EXPECT_TRUE(plain.fp8_weights_only && !plan.fp8_weights_only);
 }
 
+TEST(PublishedRuns, latents_of_unknown_size_are_those_of_deepseek) {
+    const auto latent = [](const char* words, const char* hidden) {
+        return run_with(kGpt,
+                        {{"model", std::string(R"({"layers": 8, "heads": 16, "ffn": 8192, "vocab": 32000, "seq": 4096,
+                               "attention": ")") +
+                                       words + R"(", "hidden": )" + hidden + "}"}});
+    };
+    for (const char* const words : {"MLA", "mla", "multi-head latent attention"}) {
+        const models::Workload w = workload_of(latent(words, "7168"));
+        EXPECT_EQ((std::vector{w.kv_rank, w.q_rank, w.head_size, w.rope_head_size, w.value_head_size}),
+                  (std::vector{512, 1536, 128, 64, 128}))
+            << words;
+        const std::vector<std::string> notes = run_inputs(latent(words, "7168"), framework()).notes;
+        EXPECT_TRUE(std::ranges::any_of(notes, [](const std::string& note) {
+            return note.starts_with("latents as DeepSeek has them are assumed");
+        }));
+    }
+    EXPECT_EQ(workload_of(latent("MLA", "2048")).q_rank, 0);
+    EXPECT_EQ(workload_of(latent("no MLA", "2048")).kv_rank, 0);
+}
+
 /// ZeRO++ keeps weights in each node, from which backward passes gather.
 TEST(PublishedRuns, sharding_by_its_words) {
     const auto sharded = [](const char* zero) {

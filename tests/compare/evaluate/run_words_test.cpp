@@ -362,7 +362,7 @@ TEST(RunWords, activations_have_a_gate_or_none_by_their_names) {
         EXPECT_EQ(workload_of(of(gated)).feed_forward, models::FeedForward::kSwiGlu) << gated;
     }
     for (const char* const plain :
-         {"gelu", "quick_gelu", "relu", "squared_relu", "relu2", "SiLU without gate", "xIELU"}) {
+         {"gelu", "quick_gelu", "relu", "squared_relu", "relu2", "relu²", "SiLU without gate", "xIELU"}) {
         EXPECT_EQ(workload_of(of(plain)).feed_forward, models::FeedForward::kGelu) << plain;
     }
     EXPECT_TRUE(has_note(of("geglu"), "geglu is taken as SwiGLU"));

@@ -30,6 +30,19 @@ void refuse_other_attention(CaseObject& v, const std::string& attention) {
     }
 }
 
+/// Latents of a case that does not say how large they are: those of DeepSeek-V2 and V3 (arXiv:2405.04434,
+/// section 3.1.2; arXiv:2412.19437, section 4.2), and as their small ones have it queries without a rank where the
+/// model is narrower.
+void assume_latents(PublishedRun::Model& model) {
+    constexpr int kKeyValueRank = 512, kQueryRank = 1536, kHidden = 5120, kHead = 128, kRotated = 64;
+    model.are_latents_assumed = true;
+    model.kv_rank = kKeyValueRank;
+    model.q_rank = model.q_rank == 0 && model.hidden >= kHidden ? kQueryRank : model.q_rank;
+    model.plain_head_size = model.plain_head_size > 0 ? model.plain_head_size : kHead;
+    model.value_head_size = model.value_head_size > 0 ? model.value_head_size : kHead;
+    model.rope_head_size = model.rope_head_size > 0 ? model.rope_head_size : kRotated;
+}
+
 PublishedRun::Model model_of(CaseObject& v) {
     PublishedRun::Model model;
     model.name = v.text("name");
@@ -37,6 +50,9 @@ PublishedRun::Model model_of(CaseObject& v) {
     model.activation = v.text("activation");
     model.attention = v.text("attention");
     refuse_other_attention(v, model.attention);
+    if (says(model.attention, "mla") || says(model.attention, "latent")) {
+        model.attention = "MLA";
+    }
     model.position = v.text("position");
     model.window = v.words("sliding_window");
     model.layers = v.required_count("layers");
@@ -69,6 +85,9 @@ PublishedRun::Model model_of(CaseObject& v) {
     model.rope_head_size = v.count("qk_rope_dim");
     model.plain_head_size = v.count("qk_nope_dim");
     model.value_head_size = v.count("v_head_dim");
+    if (model.attention == "MLA" && model.kv_rank == 0) {
+        assume_latents(model);
+    }
     if (const auto biases = v.find("biases")) {
         model.biases = biases->as_bool();
     }
@@ -243,7 +262,7 @@ std::optional<bool> says_gated(const PublishedRun::Model& m) {
 bool is_swiglu(const PublishedRun::Model& m) {
     constexpr int kPlain = 4;
     if (const std::optional<bool> said = says_gated(m); said || m.experts == 0) {
-        return said.value_or(m.ffn != kPlain * m.hidden);
+        return said.value_or(m.ffn != kPlain * m.hidden || m.attention == "MLA");
     }
     const double h = m.hidden, mixtures = m.layers - m.dense_layers;
     const double matrix =

@@ -30,6 +30,7 @@ struct PublishedRun {
         int q_rank = 0, kv_rank = 0, rope_head_size = 0, plain_head_size = 0, value_head_size = 0;
         bool has_head_size = false;        ///< as the case says; else hidden / heads
         bool is_kv_assumed = false;        ///< as many heads of keys and values as of queries
+        bool are_latents_assumed = false;  ///< as DeepSeek's: the case has no kv_lora_rank
         bool are_experts_assumed = false;  ///< as wide as `ffn`: the case has no moe_ffn
         int expert_interval = 0;           ///< experts in every so many layers, the others dense; 0 and 1: in all
         int prediction_layers = 0;         ///< that predict further tokens
@@ -75,7 +76,8 @@ struct PublishedRun {
 /// as gated where it does not say "without gate". Nothing for words that are not known, and none.
 [[nodiscard]] std::optional<bool> says_gated(const PublishedRun::Model& model);
 /// Three matrices a feed-forward: as says_gated; else of dense models where the inner width is not four times the
-/// hidden size. Of mixtures, whichever of two and three matrices comes closer to the parameters that the case has,
+/// hidden size, or attention is latent. Of mixtures, whichever of two and three matrices comes closer to the parameters
+/// that the case has,
 ///   layers (2 heads + 2 kv) head_size h + matrices h (dense ffn + mixtures (experts + shared) expert_ffn) + 2 V h,
 /// and three where it has none.
 [[nodiscard]] bool is_swiglu(const PublishedRun::Model& model);

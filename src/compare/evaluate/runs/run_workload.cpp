@@ -16,6 +16,12 @@ namespace {
 void write_attention(JsonWriter& json, const PublishedRun& run, std::vector<std::string>& notes) {
     const PublishedRun::Model& m = run.model;
     if (m.attention == "MLA") {
+        if (m.are_latents_assumed) {
+            notes.push_back("latents as DeepSeek has them are assumed: " + std::to_string(m.kv_rank) +
+                            " of keys and values, " + (m.q_rank > 0 ? std::to_string(m.q_rank) : std::string("none")) +
+                            " of queries, heads of " + std::to_string(m.plain_head_size) + " + " +
+                            std::to_string(m.rope_head_size));
+        }
         json.member("attention", "latent").member("kv_heads", m.heads).member("head_size", m.plain_head_size);
         json.member("q_rank", m.q_rank).member("kv_rank", m.kv_rank).member("rope_head_size", m.rope_head_size);
         json.member("value_head_size", m.value_head_size);
@@ -110,7 +116,7 @@ void write_experts(JsonWriter& json, const PublishedRun& run, const RunNames::Fr
 
 bool is_squared_relu(const PublishedRun::Model& m) {
     const std::string words = lower_case(m.activation);
-    return has(words, "relu") && (has(words, "squared") || has(words, "relu2") || has(words, "relu^2"));
+    return has(words, "relu") && contains_any(words, {"squared", "relu2", "relu^2", "relu**2", "relu²"});
 }
 
 void note_activation(const PublishedRun::Model& m, bool swiglu, std::vector<std::string>& notes) {

@@ -217,6 +217,15 @@ TEST(FrameworkReleases, hai_llm_is_held_up_by_no_host) {
     EXPECT_EQ(taken(run_of("HAI-LLM", "H800")), "megatron-core hai-llm-2024");
 }
 
+/// The collectives of its stack are those of one cluster.
+TEST(FrameworkReleases, nanotron_has_nccl_where_it_is_not_on_its_cluster) {
+    const auto set_of = [](const PublishedRun& run) { return framework_of(shipped(), run)->set; };
+    using Set = std::vector<std::string>;
+    EXPECT_EQ(set_of(run_of("nanotron", kHopper, "our job")), Set{"stack.communication=nccl/h100-2024"});
+    EXPECT_EQ(set_of(run_of("nanotron", kAmpere, "our job")), Set{"stack.communication=nccl/a100-2021"});
+    EXPECT_EQ(set_of(run_of("nanotron", kHopper, "Ultra-Scale Playbook, table 3")), Set{});
+}
+
 TEST(FrameworkReleases, notes_say_stack_release_and_why) {
     EXPECT_EQ(why(run_of("NeMo", kHopper, "page, 25.11 NeMo container")),
               "stack megatron-core, release eager-2025: NeMo 25.11 (source)");

@@ -264,7 +264,9 @@ TEST(PublishedRuns, latents_of_unknown_size_are_those_of_deepseek) {
         }));
     }
     EXPECT_EQ(workload_of(latent("MLA", "2048")).q_rank, 0);
-    EXPECT_EQ(workload_of(latent("no MLA", "2048")).kv_rank, 0);
+    for (const char* const other : {"no MLA", "GQA (unlike MLA)", "MLA-like GQA", "MLA in 4 of 8 layers, GQA else"}) {
+        EXPECT_EQ(workload_of(latent(other, "2048")).kv_rank, 0) << other;
+    }
 }
 
 /// ZeRO++ keeps weights in each node, from which backward passes gather.

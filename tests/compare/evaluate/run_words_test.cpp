@@ -65,7 +65,7 @@ PublishedRun recomputing(const char* text, const std::string& json) {
     return run_with(text, {{"plan.recompute", json}});
 }
 Words recomputed(const char* text, const std::string& words) {
-    return recompute_of(recomputing(text, json_quote(words)), plain_framework()).words;
+    return recompute_of(recomputing(text, json_quote(words)), plain_framework(), 1).words;
 }
 
 TEST(RunWords, recomputation_of_whole_layers_and_of_none) {
@@ -97,22 +97,28 @@ TEST(RunWords, recomputation_of_some_layers) {
     }
     EXPECT_EQ(plan_of(recomputing(kDense, R"("full")")).recompute_layers, 0);
     EXPECT_EQ(plan_of(recomputing(kDense, R"("full, 1 layer")")).recompute_layers, 0) << "groups of one";
-    const std::vector<std::pair<const char*, int>> of_32{
-        {"selective 2", 16},      {"selective, every 4 layers", 8}, {"every 2nd layer", 16}, {"each fourth layer", 8},
-        {"alternate layers", 16}, {"every other layer", 16},        {"selective 50%", 16},   {"25% of layers", 8},
-        {"full, 20 layers", 20},  {"20 of 32 layers", 20}};
-    for (const auto& [words, layers] : of_32) {
-        EXPECT_EQ(plan_of(recomputing(kDense, json_quote(words))).recompute_layers, layers) << words;
-    }
-    // Stages have 16 of them: 20 are no stage's, and 8 of 32 are 4 of each.
-    for (const auto& [words, layers] : std::vector<std::pair<const char*, int>>{
-             {"20 layers", 10}, {"8 of 32 layers", 4}, {"8 layers", 8}, {"every 2nd layer", 8}}) {
-        const PublishedRun staged = run_with(kDense, {{"plan.recompute", json_quote(words)}, {"plan.pp", "2"}});
-        EXPECT_EQ(plan_of(staged).recompute_layers, layers) << words;
-    }
-    for (const char* const unsaid : {"block", "partial", "50 %"}) {
+    EXPECT_EQ(plan_of(recomputing(kDense, R"("selective 50%")")).recompute_layers, 16);
+    EXPECT_EQ(plan_of(recomputing(kDense, R"("32 layers")")).recompute_layers, 0);
+    EXPECT_EQ(plan_of(recomputing(kDense, R"("block method, 7 layers")")).recompute_layers, 7);
+    for (const char* const unsaid : {"block", "partial", "50 %", "layer 5", "selective 150%", "full, layers 10-20",
+                                     "full 4 of 32", "full block"}) {
         EXPECT_NE(fault_of(recomputing(kDense, json_quote(unsaid))).find(json_quote(unsaid)), std::string::npos);
     }
+}
+
+/// The share of a stage is that of a virtual one, whoever says how many there are: 32 layers on 2 ranks.
+TEST(RunWords, recomputation_of_some_layers_of_virtual_stages) {
+    const auto layers_of = [](const char* words, const Values& more) {
+        Values values{{"plan.recompute", json_quote(words)}, {"plan.pp", "2"}};
+        values.insert(values.end(), more.begin(), more.end());
+        return plan_of(run_with(kDense, values)).recompute_layers;
+    };
+    EXPECT_EQ(layers_of("20 layers", {}), 10) << "a stage has 16";
+    EXPECT_EQ(layers_of("8 of 32 layers", {}), 4);
+    EXPECT_EQ(layers_of("8 layers", {}), 8);
+    EXPECT_EQ(layers_of("every 2nd layer", {{"plan.vpp", "4"}}), 2);
+    EXPECT_EQ(layers_of("every 2nd layer", {{"plan.schedule", json_quote("interleaved, v=4")}}), 2);
+    EXPECT_EQ(layers_of("every 2nd layer", {{"plan.schedule", json_quote("DualPipeV")}}), 4);
 }
 
 TEST(RunWords, full_recomputation_of_some_layers_is_not_that_of_all) {
@@ -348,7 +354,9 @@ TEST(RunWords, schedules_by_their_names) {
           "interleaved 1F1B (2 model chunks per rank)", "interleaved, num_chunks 2"}) {
         EXPECT_EQ(plan_of(staged(words)).virtual_stages, 2) << words;
     }
-    EXPECT_EQ(plan_of(staged("no virtual pipeline")).virtual_stages, 1);
+    for (const char* const words : {"no virtual pipeline", "1F1B (v3)", "1F1B, chunks=10", "1F1B, chunked logits 8"}) {
+        EXPECT_EQ(plan_of(staged(words)).virtual_stages, 1) << words;
+    }
     EXPECT_TRUE(has_note(staged("zero-bubble"), "is taken as zb-h1"));
     EXPECT_TRUE(has_note(staged("our own"), "is taken as 1f1b"));
     // 256 / 8 are 32 micro-batches; of 8 there are fewer than 2 pp.

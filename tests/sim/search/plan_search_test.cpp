@@ -26,8 +26,8 @@ TEST(PlanSearch, finds_what_trying_all_plans_finds_on_18_small_spaces) {
     int with_plans = 0;
     std::set<models::StageDeal> deals;
     int uneven = 0, spaces = 0;
-    constexpr std::uint64_t kSmall = 5000;
-    for (std::uint64_t seed = 1; spaces < 18; ++seed) {
+    constexpr std::uint64_t kSmall = 10'000, kMostSeeds = 40;
+    for (std::uint64_t seed = 1; spaces < 18 && seed <= kMostSeeds; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         const models::Inputs inputs = drawn_inputs(seed);
         const SpaceRequest request = small_request(seed);
@@ -54,6 +54,7 @@ TEST(PlanSearch, finds_what_trying_all_plans_finds_on_18_small_spaces) {
         pruned += found.pruned_bound;
         evaluated += found.evaluated;
     }
+    EXPECT_EQ(spaces, 18);
     EXPECT_GE(with_plans, 15);
     EXPECT_EQ(deals.size(), models::kNamedDeals.size());
     EXPECT_GT(uneven, 8) << "of the best";

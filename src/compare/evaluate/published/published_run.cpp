@@ -30,17 +30,30 @@ void refuse_other_attention(CaseObject& v, const std::string& attention) {
     }
 }
 
-/// Latents of a case that does not say how large they are: those of DeepSeek-V2 and V3 (arXiv:2405.04434,
-/// section 3.1.2; arXiv:2412.19437, section 4.2), and as their small ones have it queries without a rank where the
-/// model is narrower.
-void assume_latents(PublishedRun::Model& model) {
+/// "MLA", "multi-head latent attention (MLA)", in any case, and nothing else.
+bool is_latent(const std::string& attention) {
+    const std::vector<std::string> words = words_in(attention);
+    const auto is_there = [&](const char* word) { return std::ranges::find(words, word) != words.end(); };
+    return (is_there("mla") || is_there("latent")) && std::ranges::all_of(words, [](const std::string& word) {
+               return is_one_of(word, {"multi", "multihead", "head", "latent", "attention", "mla"});
+           });
+}
+
+/// What the case does not say of its latents: as DeepSeek-V2 and V3 have them (arXiv:2405.04434, section 3.1.2;
+/// arXiv:2412.19437, section 4.2), and as their small ones have it queries without a rank where the model is narrower.
+void assume_latents(CaseObject& v, PublishedRun::Model& model) {
     constexpr int kKeyValueRank = 512, kQueryRank = 1536, kHidden = 5120, kHead = 128, kRotated = 64;
-    model.are_latents_assumed = true;
-    model.kv_rank = kKeyValueRank;
-    model.q_rank = model.q_rank == 0 && model.hidden >= kHidden ? kQueryRank : model.q_rank;
-    model.plain_head_size = model.plain_head_size > 0 ? model.plain_head_size : kHead;
-    model.value_head_size = model.value_head_size > 0 ? model.value_head_size : kHead;
-    model.rope_head_size = model.rope_head_size > 0 ? model.rope_head_size : kRotated;
+    if (model.kv_rank == 0 && !v.find("q_lora_rank") && model.hidden >= kHidden) {
+        model.q_rank = kQueryRank;
+    }
+    const std::pair<int*, int> sizes[] = {{&model.kv_rank, kKeyValueRank},
+                                          {&model.plain_head_size, kHead},
+                                          {&model.value_head_size, kHead},
+                                          {&model.rope_head_size, kRotated}};
+    for (const auto& [size, known] : sizes) {
+        model.are_latents_assumed = model.are_latents_assumed || *size == 0;
+        *size = *size > 0 ? *size : known;
+    }
 }
 
 PublishedRun::Model model_of(CaseObject& v) {
@@ -50,7 +63,7 @@ PublishedRun::Model model_of(CaseObject& v) {
     model.activation = v.text("activation");
     model.attention = v.text("attention");
     refuse_other_attention(v, model.attention);
-    if (says(model.attention, "mla") || says(model.attention, "latent")) {
+    if (is_latent(model.attention)) {
         model.attention = "MLA";
     }
     model.position = v.text("position");
@@ -85,8 +98,8 @@ PublishedRun::Model model_of(CaseObject& v) {
     model.rope_head_size = v.count("qk_rope_dim");
     model.plain_head_size = v.count("qk_nope_dim");
     model.value_head_size = v.count("v_head_dim");
-    if (model.attention == "MLA" && model.kv_rank == 0) {
-        assume_latents(model);
+    if (model.attention == "MLA") {
+        assume_latents(v, model);
     }
     if (const auto biases = v.find("biases")) {
         model.biases = biases->as_bool();
@@ -262,7 +275,7 @@ std::optional<bool> says_gated(const PublishedRun::Model& m) {
 bool is_swiglu(const PublishedRun::Model& m) {
     constexpr int kPlain = 4;
     if (const std::optional<bool> said = says_gated(m); said || m.experts == 0) {
-        return said.value_or(m.ffn != kPlain * m.hidden || m.attention == "MLA");
+        return said.value_or(m.ffn != kPlain * m.hidden || (m.attention == "MLA" && !m.is_ffn_assumed));
     }
     const double h = m.hidden, mixtures = m.layers - m.dense_layers;
     const double matrix =

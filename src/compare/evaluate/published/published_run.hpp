@@ -30,7 +30,7 @@ struct PublishedRun {
         int q_rank = 0, kv_rank = 0, rope_head_size = 0, plain_head_size = 0, value_head_size = 0;
         bool has_head_size = false;        ///< as the case says; else hidden / heads
         bool is_kv_assumed = false;        ///< as many heads of keys and values as of queries
-        bool are_latents_assumed = false;  ///< as DeepSeek's: the case has no kv_lora_rank
+        bool are_latents_assumed = false;  ///< a size of them, as DeepSeek's: the case does not say it
         bool are_experts_assumed = false;  ///< as wide as `ffn`: the case has no moe_ffn
         int expert_interval = 0;           ///< experts in every so many layers, the others dense; 0 and 1: in all
         int prediction_layers = 0;         ///< that predict further tokens

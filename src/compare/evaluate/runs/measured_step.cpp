@@ -40,7 +40,7 @@ double feed_forward_width(const PublishedRun::Model& m) {
 
 /// As the plan has it that is predicted.
 RecomputedShare recomputed_of(const PublishedRun& run, const RunNames::Framework& framework) {
-    const RunRecompute again = recompute_of(run, framework);
+    const RunRecompute again = recompute_of(run, framework, run.plan.virtual_stages);
     const auto has_part = [&](const char* part) { return std::ranges::find(again.words, part) != again.words.end(); };
     const double of_stage =
         static_cast<double>(run.model.layers) / (run.plan.pp * std::max(1, run.plan.virtual_stages));

@@ -203,7 +203,7 @@ std::string plan_of(const PublishedRun& run, const RunNames::Framework& framewor
         const RunSchedule schedule = schedule_of(run, framework, micro_batches);
         append(notes, schedule.notes);
         write_schedule(json, schedule);
-        const RunRecompute recompute = recompute_of(run, framework);
+        const RunRecompute recompute = recompute_of(run, framework, schedule.virtual_stages);
         append(notes, recompute.notes);
         write_recompute(json, recompute);
         if (plan.offloaded_layers > 0) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -21,7 +22,11 @@ using models::Recompute;
 using Words = std::vector<std::string>;
 
 /// Names of parts that are several words, or stand for one of Megatron-LM's or of the plan's.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kJoined{{{"core attention", "core_attn"},
+constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kJoined{{{"transformer block", "layer"},
+                                                                                 {"transformer blocks", "layers"},
+                                                                                 {"each block", "each layer"},
+                                                                                 {"every block", "every layer"},
+                                                                                 {"core attention", "core_attn"},
                                                                                  {"core attn", "core_attn"},
                                                                                  {"self attention", "core_attn"},
                                                                                  {"flash attention", "core_attn"},
@@ -57,10 +62,15 @@ bool is_checkpointing(std::string_view word) {
     return word.starts_with("checkpoint") || word.starts_with("recomput") || word.ends_with("_checkpointing");
 }
 
-/// Without what only says that this is about recomputation.
+/// Without what only says that this is about recomputation; "percent" for a sign of it.
 Words telling_words(std::string_view text) {
     std::string joined = " ";
-    for (const std::string& word : words_in(text)) {
+    for (const char c : text) {
+        joined += c == '%' ? " percent " : std::string(1, c);
+    }
+    const Words said = words_in(joined);
+    joined = " ";
+    for (const std::string& word : said) {
         joined += word + " ";
     }
     for (const auto& [several, one] : kJoined) {
@@ -85,7 +95,8 @@ Words telling_words(std::string_view text) {
 
 class RecomputeReader {
  public:
-    RecomputeReader(const PublishedRun& run, const RunNames::Framework& framework) : run_(run), framework_(framework) {}
+    RecomputeReader(const PublishedRun& run, const RunNames::Framework& framework, int virtual_stages)
+        : run_(run), framework_(framework), stages_(run.plan.pp * std::max(1, virtual_stages)) {}
 
     RunRecompute read(const std::string& text) {
         const Words words = telling_words(text);
@@ -96,22 +107,23 @@ class RecomputeReader {
         if (is_denial(first)) {
             return {};
         }
-        if (const auto block = std::ranges::find(words, "block"); block != words.end()) {
-            const auto at = static_cast<std::size_t>(block - words.begin()) + 1;
-            if (const auto layers = at < words.size() ? number_in(words[at]) : std::nullopt) {
-                return first_layers(*layers);
+        if (const auto said = layers_said(words)) {
+            return some_layers(*said, text);
+        }
+        if (std::ranges::find(words, "block") != words.end()) {
+            const auto behind = static_cast<std::size_t>(std::ranges::find(words, "block") - words.begin());
+            if (const auto layers = number_from(words, behind); layers || number_from(words, 0)) {
+                return first_layers(layers.value_or(number_from(words, 0).value_or(0)));
             }
         }
-        const int stage = run_.model.layers / std::max(1, run_.plan.pp * std::max(1, run_.plan.virtual_stages));
-        if (const auto layers = layers_said(text, words, run_.model.layers, stage)) {
-            RunRecompute some = first_layers(*layers);
-            some.notes.push_back(json_quote(text) + " is taken as the first " + std::to_string(*layers) +
-                                 " layers of each stage");
-            return some;
-        }
         if (first.starts_with("full")) {
-            if (std::ranges::any_of(words, [](const std::string& word) {
-                    return is_one_of(word, {"first", "last", "but", "except", "without"});
+            const bool is_uniform = std::ranges::find(words, "uniform") != words.end();
+            const auto is_count = [](const std::string& word) { return number_in(word).value_or(1) != 1; };
+            const bool has_count =
+                !is_uniform && std::ranges::any_of(words, is_count) &&
+                (has(lower_case(text), "layer") || std::all_of(words.begin() + 1, words.end(), is_count));
+            if (has_count || std::ranges::any_of(words, [](const std::string& word) {
+                    return is_one_of(word, {"first", "last", "but", "except", "without", "block"});
                 })) {
                 refuse_words();
             }
@@ -125,9 +137,11 @@ class RecomputeReader {
             return whole_layers(apart > 1 ? "groups of " + std::to_string(apart) + " layers are taken layer by layer"
                                           : "");
         }
-        if (is_one_of(first, {"true", "yes", "on", "enabled", "all", "whole", "transformer", "layer", "layers", "each",
-                              "every"}) &&
-            !number_from(words, 1) && std::ranges::find(words, "other") == words.end()) {
+        const bool is_every_layer = std::ranges::all_of(words, [](const std::string& word) {
+            return is_one_of(word, {"transformer", "layer", "layers", "each", "every", "all"});
+        });
+        if (is_every_layer ||
+            (is_one_of(first, {"true", "yes", "on", "enabled", "all", "whole"}) && !number_from(words, 1))) {
             return whole_layers(json_quote(text) + " is taken as full recomputation");
         }
         return of_parts(words, false);
@@ -136,6 +150,7 @@ class RecomputeReader {
  private:
     const PublishedRun& run_;
     const RunNames::Framework& framework_;
+    int stages_;  ///< of all ranks
     RunRecompute found_;
 
     [[noreturn]] void refuse_words() const {
@@ -153,9 +168,30 @@ class RecomputeReader {
         return layers > 0 ? RunRecompute{{"layer"}, layers, {}} : RunRecompute{};
     }
 
+    /// So many of a stage's, or as many as come nearest to a share of the model's, at least one.
+    [[nodiscard]] RunRecompute some_layers(LayersSaid said, const std::string& text) const {
+        const int all = run_.model.layers, stage = (all + stages_ - 1) / stages_;
+        if (said.of > 0 ? said.count == said.of : said.count >= all) {
+            return whole_layers(json_quote(text) + " is taken as full recomputation");
+        }
+        const bool is_of_stage = said.of == 0 && said.count <= stage;
+        const double share = static_cast<double>(said.count) / (said.of > 0 ? said.of : all);
+        const int layers = is_of_stage ? said.count : std::max(1, static_cast<int>(std::lround(share * stage)));
+        RunRecompute some = layers < stage ? first_layers(layers) : whole_layers();
+        some.notes.push_back(json_quote(text) + " is taken as " + std::to_string(layers) + " of each stage's " +
+                             std::to_string(stage) + " layers");
+        return some;
+    }
+
     RunRecompute selective(const Words& words) {
         RunRecompute parts = of_parts({words.begin() + 1, words.end()}, true);
-        return parts.words.empty() && parts.notes.empty() ? RunRecompute{framework_.selective, 0, {}} : parts;
+        if (!parts.words.empty() || !parts.notes.empty()) {
+            return parts;
+        }
+        if (number_from(words, 1)) {
+            refuse_words();
+        }
+        return {framework_.selective, 0, {}};
     }
 
     RunRecompute of_parts(const Words& words, bool passes_over_unknown) {
@@ -223,14 +259,14 @@ class RecomputeReader {
 
 bool is_recompute_unstated(const PublishedRun& run) { return is_unstated(run.plan.recompute); }
 
-RunRecompute recompute_of(const PublishedRun& run, const RunNames::Framework& framework) {
+RunRecompute recompute_of(const PublishedRun& run, const RunNames::Framework& framework, int virtual_stages) {
     if (run.plan.recompute_choice) {
         return {*run.plan.recompute_choice, 0, {}};
     }
     if (!is_recompute_unstated(run)) {
-        return RecomputeReader(run, framework).read(run.plan.recompute);
+        return RecomputeReader(run, framework, virtual_stages).read(run.plan.recompute);
     }
-    RunRecompute assumed = RecomputeReader(run, framework).read(framework.recompute_unstated);
+    RunRecompute assumed = RecomputeReader(run, framework, virtual_stages).read(framework.recompute_unstated);
     assumed.notes.push_back("recompute " + framework.recompute_unstated + " is assumed");
     return assumed;
 }

@@ -19,7 +19,9 @@ struct RunRecompute {
 /// As the case says, or its choice of what it leaves open, or the framework's default. Throws InputError for words that
 /// mean nothing here.
 ///   none, off, no, false: nothing; full, true, uniform, activation checkpointing: layers; block N: N of each stage;
+///   some layers in other words (layers_said): that share of each stage, of which there are pp virtual_stages;
 ///   selective: the framework's, or the parts that are named; parts: Megatron-LM's --recompute-modules, the plan's own
-[[nodiscard]] RunRecompute recompute_of(const PublishedRun& run, const RunNames::Framework& framework);
+[[nodiscard]] RunRecompute recompute_of(const PublishedRun& run, const RunNames::Framework& framework,
+                                        int virtual_stages);
 
 }  // namespace auspex::evaluate

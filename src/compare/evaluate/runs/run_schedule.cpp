@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <regex>
+#include <string_view>
 #include <utility>
 
+#include "base/input_text.hpp"
 #include "base/json.hpp"
 #include "compare/evaluate/words/denials.hpp"
 #include "compare/evaluate/words/words.hpp"
@@ -60,25 +63,30 @@ std::string deal_of(const PublishedRun& run, int stages) {
     return equal.empty() ? "by-cost" : equal;
 }
 
-/// As the words say: "interleaved (vpp 2)", "VPP=4", "v=4", "2 virtual stages", "2 chunks per rank"; 0: they do not.
+/// As the words say: "interleaved (vpp 2)", "VPP=4", "2 virtual stages", "2 model chunks"; else "v=4"; 0: they do not.
 int stated_virtual_stages(const PublishedRun& run) {
-    std::vector<std::string> words = words_in(run.plan.schedule);
-    std::erase(words, "model");  // "2 model chunks"
+    const std::vector<std::string> words = words_in(run.plan.schedule);
+    const auto word_at = [&](std::size_t i) { return i < words.size() ? std::string_view(words[i]) : ""; };
     for (std::size_t i = 0; i < words.size(); ++i) {
         const std::string_view word = words[i];
-        for (const std::string_view name : {"vpp", "v"}) {
-            const std::optional<int> joined =
-                word.starts_with(name) ? number_in(word.substr(name.size())) : std::nullopt;
-            if (joined || word == name) {
-                return joined ? *joined : number_from(words, i + 1).value_or(0);
-            }
+        if (word.starts_with("vpp")) {
+            constexpr std::size_t kName = 3;
+            return number_in(word.substr(kName)).value_or(number_from(words, i + 1).value_or(0));
         }
-        if (word == "virtual" || word.starts_with("chunk") || word == "num_chunks") {
+        const bool is_model_chunk = word.ends_with("model_chunks") || (word == "model" && word_at(i + 1) == "chunks");
+        if (word == "virtual" || is_model_chunk) {
             const std::optional<int> before = i > 0 ? number_in(words[i - 1]) : std::nullopt;
             return before ? *before : number_from(words, i + 1).value_or(0);
         }
+        const bool is_of_rank = word == "chunks" && word_at(i + 1) == "per" && i > 0;
+        if (is_of_rank && number_in(words[i - 1])) {
+            return *number_in(words[i - 1]);
+        }
     }
-    return 0;
+    static const std::regex v("(^|[^a-z0-9])v ?= ?([0-9]{1,3})($|[^a-z0-9.])");
+    std::smatch found;
+    const std::string text = lower_case(run.plan.schedule);
+    return std::regex_search(text, found, v) ? std::stoi(found.str(2)) : 0;
 }
 
 /// As many as the layers can be dealt to, at most the framework's; where none above 1 is among them, the fewest up to

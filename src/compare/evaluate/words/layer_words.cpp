@@ -1,70 +1,71 @@
-/// @file A number, and what it counts: layers, layers apart, or hundredths.
+/// @file Whole texts, so that no number of another meaning is taken for layers.
 #include "compare/evaluate/words/layer_words.hpp"
 
-#include <algorithm>
 #include <array>
-#include <utility>
+#include <regex>
+#include <string_view>
 
 #include "compare/evaluate/words/words.hpp"
 
 namespace auspex::evaluate {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, int>, 8> kOrdinals{{{"other", 2},
-                                                                     {"alternate", 2},
-                                                                     {"alternating", 2},
-                                                                     {"second", 2},
-                                                                     {"2nd", 2},
-                                                                     {"third", 3},
-                                                                     {"3rd", 3},
-                                                                     {"fourth", 4}}};
-
-/// One layer of so many: "2nd", "other", "4th".
-std::optional<int> ordinal_in(std::string_view word) {
-    const auto* const named = std::ranges::find(kOrdinals, word, &std::pair<std::string_view, int>::first);
-    return named != kOrdinals.end() ? std::optional(named->second)
-           : word.ends_with("th")   ? number_in(word.substr(0, word.size() - 2))
-                                    : std::nullopt;
+/// One layer of so many: "4", "4th", "other", "fourth", "four"; 0: none.
+int apart_in(const std::string& word) {
+    constexpr std::array<std::array<std::string_view, 3>, 4> kNames{{{"other", "second", "two"},
+                                                                     {"third", "three", "three"},
+                                                                     {"fourth", "four", "four"},
+                                                                     {"fifth", "five", "five"}}};
+    for (std::size_t i = 0; i < kNames.size(); ++i) {
+        for (const std::string_view name : kNames.at(i)) {
+            if (word == name) {
+                return static_cast<int>(i) + 2;
+            }
+        }
+    }
+    return number_in(std::string_view(word).substr(0, word.find_first_not_of("0123456789"))).value_or(0);
 }
 
-bool is_layer(std::string_view word) { return word.starts_with("layer"); }
-
-bool speaks_of_layers(const std::string& word) {
-    return is_layer(word) || number_in(word) || ordinal_in(word) ||
-           is_one_of(word, {"full", "selective", "sac", "first", "every", "each", "transformer", "of"});
+std::optional<LayersSaid> share(int count, int of) {
+    return count > 0 && count <= of ? std::optional(LayersSaid{count, of}) : std::nullopt;
 }
 
 }  // namespace
 
-std::optional<int> layers_said(std::string_view text, const std::vector<std::string>& words, int layers, int stage) {
-    if (words.size() < 2 || !std::ranges::all_of(words, speaks_of_layers)) {
-        return std::nullopt;
+std::optional<LayersSaid> layers_said(const std::vector<std::string>& words) {
+    static const std::regex every(
+        "(?:(?:selective|sac|full) )?(?:every|each) "
+        "([0-9]+(?:st|nd|rd|th)?|other|second|two|third|three|fourth|four|fifth|five) "
+        "(?:transformer )?(?:layer|block)s?"),
+        alternate("(?:(?:selective|sac) )?alternat(?:e|ing) (?:layer|block)s?"),
+        selective("(?:selective|sac) ([0-9]+)"),
+        percent("(?:(?:selective|sac|full) )?([0-9]+) percent layers?|(?:selective|sac|full) ([0-9]+) percent"),
+        some_of("(?:full )?(?:first )?([0-9]+) ([0-9]+) layers?"), some("(full )?(?:first )?([0-9]+) layers?");
+    constexpr int kHundred = 100;
+    std::string text;
+    for (const std::string& word : words) {
+        text += (text.empty() ? "" : " ") + word;
     }
-    const auto some = [stage](int count) { return std::optional(std::clamp(count, 1, std::max(1, stage))); };
-    const std::optional<int> number = number_from(words, 0);
-    if (has(text, "%")) {
-        constexpr int kAll = 100;
-        return number && *number > 0 && *number <= kAll ? some(stage * *number / kAll) : std::nullopt;
+    const auto number = [](const std::ssub_match& digits) { return number_in(digits.str()).value_or(0); };
+    std::smatch found;
+    if (std::regex_match(text, found, every) || std::regex_match(text, found, selective)) {
+        const int apart = apart_in(found.str(1));
+        return share(1, apart);
     }
-    const auto at = std::ranges::find_if(words, [](const auto& word) { return ordinal_in(word).has_value(); });
-    if (at != words.end()) {
-        return *ordinal_in(*at) > 0 ? some(stage / *ordinal_in(*at)) : std::nullopt;
+    if (std::regex_match(text, alternate)) {
+        return share(1, 2);
     }
-    if (!number || *number == 0) {
-        return std::nullopt;
+    if (std::regex_match(text, found, percent)) {
+        return share(number(found[1].matched ? found[1] : found[2]), kHundred);
     }
-    const bool is_every = std::ranges::any_of(words, [](const auto& word) {
-        return is_one_of(word, {"every", "each"});
-    });
-    if (is_every || (words.front() != "full" && !is_layer(words.back()))) {
-        return some(stage / *number);
+    if (std::regex_match(text, found, some_of)) {
+        return share(number(found[1]), number(found[2]));
     }
-    const auto counted = std::ranges::find(words, std::to_string(*number));
-    const bool is_of_all =
-        *number > stage || std::ranges::find(std::next(counted), words.end(), std::to_string(layers)) != words.end();
-    const bool is_group = words.front() == "full" && *number == 1;  // Megatron-LM's "uniform" with groups of one layer
-    return is_group || !is_layer(words.back()) ? std::nullopt
-                                               : some(is_of_all ? *number * stage / std::max(1, layers) : *number);
+    if (std::regex_match(text, found, some) && !(found[1].matched && number(found[2]) == 1)) {
+        const int layers = number(found[2]);
+        return layers > 0 ? std::optional(LayersSaid{layers, 0}) : std::nullopt;
+    }
+    return std::nullopt;
 }
 
 }  // namespace auspex::evaluate

@@ -2,18 +2,21 @@
 /// @file Words for some of a model's layers.
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace auspex::evaluate {
 
-/// How many of a stage's `stage` layers a text means that speaks of nothing else, `words` being its words (words_in):
-///   "every 2nd layer", "each third layer", "alternate layers", "selective 2" (torchtitan's)   stage / 2, stage / 3,
-///   ... "50% of layers", "selective 50%"                                                           stage / 2 "20
-///   layers", "first 20 layers", "full, 20 layers"   20, or, where a stage has fewer, its share of `layers` "20 of 80
-///   layers"                                    its share
-/// At least 1 and at most `stage`. Nothing for other texts.
-[[nodiscard]] std::optional<int> layers_said(std::string_view text, const std::vector<std::string>& words, int layers,
-                                             int stage);
+/// So many layers of `of`; of 0: of each stage.
+struct LayersSaid {
+    int count = 0, of = 0;
+};
+
+/// Some of the layers, whole, of words that say nothing else ("percent" for a sign of it, and no "of"):
+/// - 1 of N: "every 2nd layer", "each third layer", "every 4 layers", "alternate layers", torchtitan's "selective 2";
+/// - N of 100: "50 percent layers", "selective 50 percent";
+/// - N of M: "20 32 layers", for 20 of 32;
+/// - N of each stage: "20 layers", "first 20 layers", "full, 20 layers" (but 1: Megatron-LM's groups of one).
+/// Nothing for other words, and for numbers that are no such share.
+[[nodiscard]] std::optional<LayersSaid> layers_said(const std::vector<std::string>& words);
 
 }  // namespace auspex::evaluate

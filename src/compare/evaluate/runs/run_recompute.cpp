@@ -168,7 +168,7 @@ class RecomputeReader {
         return layers > 0 ? RunRecompute{{"layer"}, layers, {}} : RunRecompute{};
     }
 
-    /// So many of a stage's, or as many as come nearest to a share of the model's, at least one.
+    /// So many of a stage's, or as many as come nearest to a share of the model's.
     [[nodiscard]] RunRecompute some_layers(LayersSaid said, const std::string& text) const {
         const int all = run_.model.layers, stage = (all + stages_ - 1) / stages_;
         if (said.of > 0 ? said.count == said.of : said.count >= all) {
@@ -176,7 +176,7 @@ class RecomputeReader {
         }
         const bool is_of_stage = said.of == 0 && said.count <= stage;
         const double share = static_cast<double>(said.count) / (said.of > 0 ? said.of : all);
-        const int layers = is_of_stage ? said.count : std::max(1, static_cast<int>(std::lround(share * stage)));
+        const int layers = is_of_stage ? said.count : static_cast<int>(std::lround(share * stage));
         RunRecompute some = layers < stage ? first_layers(layers) : whole_layers();
         some.notes.push_back(json_quote(text) + " is taken as " + std::to_string(layers) + " of each stage's " +
                              std::to_string(stage) + " layers");

@@ -54,6 +54,19 @@ TEST(NodeNames, a_rack_is_its_nvlink_domain) {
     EXPECT_EQ(node("GB300", 4, "4x800Gb/s per node", 72), "");
 }
 
+/// 144 GPUs are two racks of 72; 128 two of 64, and 576 are taken as nine of 64.
+TEST(NodeNames, a_job_may_fill_racks) {
+    const auto gpus_of = [](int gpus) {
+        PublishedRun run = run_on("GB200", 4, "", 72);
+        run.gpus = gpus;
+        const std::string note = node_of(run).note;
+        return note.substr(0, note.find(", in place of"));
+    };
+    EXPECT_EQ(gpus_of(144), "nodes of 72 GPUs and 72 NICs of 400 Gb/s");
+    EXPECT_EQ(gpus_of(128), "");
+    EXPECT_EQ(gpus_of(576), "");
+}
+
 TEST(NodeNames, what_nics_do_not_tell_is_said) {
     EXPECT_EQ(node("H100 80GB", 8, "InfiniBand NDR"),
               "nics \"InfiniBand NDR\" do not say how many: those of dgx-h100 are taken");

@@ -34,13 +34,14 @@ RunNames::Hardware read_hardware(const JsonValue& v) {
     if (const std::optional<JsonValue> node = v.find("node")) {
         constexpr int kMost = 1024;
         constexpr double kMostRate = 1e5;
-        node->allow_only({"gpus", "nics", "gbit_s", "payload", "gpus_per_socket"});
+        node->allow_only({"gpus", "nics", "gbit_s", "payload", "gpus_per_socket", "whole_rack"});
         const auto count = [&](std::string_view key) { return static_cast<int>(node->at(key).as_integer(1, kMost)); };
         hardware.node = RunNames::Hardware::Node{.gpus = count("gpus"),
                                                  .nics = count("nics"),
                                                  .gbit_s = node->at("gbit_s").as_number(1, kMostRate),
                                                  .payload = node->at("payload").as_number(0.1, 1),
-                                                 .gpus_per_socket = count("gpus_per_socket")};
+                                                 .gpus_per_socket = count("gpus_per_socket"),
+                                                 .whole_rack = node->find("whole_rack") ? count("whole_rack") : 0};
     }
     return hardware;
 }

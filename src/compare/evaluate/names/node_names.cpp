@@ -16,6 +16,11 @@ constexpr int kLargestServer = 16;  ///< GPUs; what shares links beyond is a rac
 
 int gpus_of(const PublishedRun& run, const Node& usual) {
     if (usual.gpus > kLargestServer) {
+        const bool fills_racks =
+            usual.whole_rack > 0 && run.gpus > 0 && run.gpus % usual.whole_rack == 0 && run.gpus % usual.gpus != 0;
+        if (fills_racks) {
+            return usual.whole_rack;
+        }
         const bool has_domain = run.scale_up_gpus > run.gpus_per_node;
         return has_domain ? std::min(run.scale_up_gpus, usual.gpus) : usual.gpus;
     }

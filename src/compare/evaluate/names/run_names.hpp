@@ -24,6 +24,7 @@ struct RunNames {
             double gbit_s = 0;        ///< of a NIC, as it is sold
             double payload = 1;       ///< of that, what the machine's NICs carry
             int gpus_per_socket = 1;  ///< of the host
+            int whole_rack = 0;       ///< GPUs that a job has of each that fills racks; 0: `gpus`
         };
         std::vector<std::string> gpu;     ///< one of which the case's words begin with
         std::optional<SizeRange> memory;  ///< of a case that says how much; nothing: any

@@ -110,24 +110,11 @@ class RecomputeReader {
         if (const auto said = layers_said(words)) {
             return some_layers(*said, text);
         }
-        if (std::ranges::find(words, "block") != words.end()) {
-            const auto behind = static_cast<std::size_t>(std::ranges::find(words, "block") - words.begin());
-            if (const auto layers = number_from(words, behind); layers || number_from(words, 0)) {
-                return first_layers(layers.value_or(number_from(words, 0).value_or(0)));
-            }
+        if (const auto layers = layers_of_block(words)) {
+            return first_layers(*layers);
         }
         if (first.starts_with("full")) {
-            const bool is_uniform = std::ranges::find(words, "uniform") != words.end();
-            const auto is_count = [](const std::string& word) { return number_in(word).value_or(1) != 1; };
-            const bool has_count =
-                !is_uniform && std::ranges::any_of(words, is_count) &&
-                (has(lower_case(text), "layer") || std::all_of(words.begin() + 1, words.end(), is_count));
-            if (has_count || std::ranges::any_of(words, [](const std::string& word) {
-                    return is_one_of(word, {"first", "last", "but", "except", "without", "block"});
-                })) {
-                refuse_words();
-            }
-            return whole_layers();
+            return full(words, text);
         }
         if (first.starts_with("selective") || first == "sac") {
             return selective(words);
@@ -163,7 +150,32 @@ class RecomputeReader {
         return {{"layer"}, 0, note.empty() ? Words{} : Words{note}};
     }
 
-    /// Megatron-LM's method "block": of each virtual stage.
+    /// The number behind Megatron-LM's method "block", or else in front of it.
+    static std::optional<int> layers_of_block(const Words& words) {
+        const auto block = std::ranges::find(words, "block");
+        if (block == words.end()) {
+            return std::nullopt;
+        }
+        const std::optional<int> behind = number_from(words, static_cast<std::size_t>(block - words.begin()));
+        return behind ? behind : number_from(words, 0);
+    }
+
+    /// All layers, unless the text says of some that are not understood.
+    [[nodiscard]] RunRecompute full(const Words& words, const std::string& text) const {
+        const auto is_count = [](const std::string& word) { return number_in(word).value_or(1) != 1; };
+        const bool speaks_of_layers =
+            has(lower_case(text), "layer") || std::all_of(words.begin() + 1, words.end(), is_count);
+        const bool is_uniform = std::ranges::find(words, "uniform") != words.end();
+        const bool is_of_some = std::ranges::any_of(words, [](const std::string& word) {
+            return is_one_of(word, {"first", "last", "but", "except", "without", "block"});
+        });
+        if (is_of_some || (!is_uniform && speaks_of_layers && std::ranges::any_of(words, is_count))) {
+            refuse_words();
+        }
+        return whole_layers();
+    }
+
+    /// Of each virtual stage.
     static RunRecompute first_layers(int layers) {
         return layers > 0 ? RunRecompute{{"layer"}, layers, {}} : RunRecompute{};
     }

@@ -49,8 +49,7 @@ std::optional<LayersSaid> layers_said(const std::vector<std::string>& words) {
     const auto number = [](const std::ssub_match& digits) { return number_in(digits.str()).value_or(0); };
     std::smatch found;
     if (std::regex_match(text, found, every) || std::regex_match(text, found, selective)) {
-        const int apart = apart_in(found.str(1));
-        return share(1, apart);
+        return share(1, apart_in(found.str(1)));
     }
     if (std::regex_match(text, alternate)) {
         return share(1, 2);

@@ -217,6 +217,14 @@ TEST(FrameworkReleases, hai_llm_is_held_up_by_no_host) {
     EXPECT_EQ(taken(run_of("HAI-LLM", "H800")), "megatron-core hai-llm-2024");
 }
 
+/// A conference's year is later than the runs of its paper; other years are not of an old paper that is cited.
+TEST(FrameworkReleases, a_papers_month_goes_before_its_conferences_year) {
+    EXPECT_NE(why(run_of("Megatron-LM", kAmpere, "NSDI 2024, arXiv:2402.15627")).find("arXiv:2402.15627"),
+              std::string::npos);
+    EXPECT_NE(why(run_of("Megatron-LM", kAmpere, "our run, 2024, as arXiv:2104.04473")).find("2024 (source)"),
+              std::string::npos);
+}
+
 /// The collectives of its stack are those of one cluster.
 TEST(FrameworkReleases, nanotron_has_nccl_where_it_is_not_on_its_cluster) {
     const auto set_of = [](const PublishedRun& run) { return framework_of(shipped(), run)->set; };

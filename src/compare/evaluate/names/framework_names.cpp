@@ -129,6 +129,17 @@ bool is_called_release(const std::string& text, const VersionInText& one) {
     return (!before.empty() && calls(before.back())) || (!behind.empty() && calls(behind.front()));
 }
 
+/// A year alone in which, or a year after, one of the papers came: its conference's, of which the paper's month tells
+/// more ("NSDI 2024, arXiv:2402.15627").
+bool is_year_of(const std::vector<VersionInText>& papers, const VersionInText& one) {
+    constexpr std::size_t kYear = 4;
+    return one.version.is_date && one.end - one.begin == kYear &&
+           std::ranges::any_of(papers, [&](const VersionInText& paper) {
+               const int later = one.version.parts[0] - paper.version.parts[0];
+               return later == 0 || later == 1;
+           });
+}
+
 /// That stand alone: what is called a release, and any dates as well where these are the framework's, months of papers
 /// last: "Performance, 24.07 release"; "Megatron-LM (commit 3fb4a2c, Aug 2024)"; "Table 5 of arXiv:2205.05198".
 void add_those_alone(const RunNames& names, const NamedFramework& framework, const Place& place, bool takes_dates,
@@ -136,14 +147,13 @@ void add_those_alone(const RunNames& names, const NamedFramework& framework, con
     const auto add = [&](const VersionInText& one) {
         stated.push_back({&framework, one.version, words_of(place, one.begin, one.end) + " (" + place.name + ")"});
     };
+    const std::vector<VersionInText> papers = takes_dates ? papers_in(place.text) : std::vector<VersionInText>{};
     for (const VersionInText& one : mentions_in(place.text, spellings_of(names)).rest) {
-        if ((one.version.is_date && takes_dates) || is_called_release(place.text, one)) {
+        if ((one.version.is_date && takes_dates && !is_year_of(papers, one)) || is_called_release(place.text, one)) {
             add(one);
         }
     }
-    if (takes_dates) {
-        std::ranges::for_each(papers_in(place.text), add);
-    }
+    std::ranges::for_each(papers, add);
 }
 
 std::vector<StatedVersion> stated_versions(const RunNames& names, const NamedFramework& framework,

@@ -269,6 +269,15 @@ TEST(PublishedRuns, latents_of_unknown_size_are_those_of_deepseek) {
     }
 }
 
+TEST(PublishedRuns, what_is_or_is_not_may_be_a_word) {
+    for (const char* const yes : {"true", R"("yes")", R"("On")"}) {
+        EXPECT_EQ(run_with(kGpt, {{"plan.seq_parallel", yes}}).plan.sequence_parallel, true) << yes;
+    }
+    EXPECT_EQ(run_with(kGpt, {{"plan.seq_parallel", R"("no")"}}).plan.sequence_parallel, false);
+    EXPECT_EQ(run_with(kGpt, {{"plan.seq_parallel", "null"}}).plan.sequence_parallel, std::nullopt);
+    EXPECT_NE(run_with(kGpt, {{"plan.seq_parallel", R"("maybe")"}}).unreadable, "");
+}
+
 /// ZeRO++ keeps weights in each node, from which backward passes gather.
 TEST(PublishedRuns, sharding_by_its_words) {
     const auto sharded = [](const char* zero) {

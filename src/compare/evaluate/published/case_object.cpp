@@ -94,6 +94,16 @@ std::string CaseObject::words(std::string_view key) {
     return words.empty() ? "none" : words;
 }
 
+std::optional<bool> CaseObject::flag(std::string_view key) {
+    const std::optional<JsonValue> found = find(key);
+    const std::string word = found && found->is_string() ? lower_case(found->as_string()) : "";
+    const bool is_yes = is_one_of(word, {"yes", "on", "true"});
+    if (is_yes || is_one_of(word, {"no", "off", "false"})) {
+        return is_yes;
+    }
+    return found ? std::optional(found->as_bool()) : std::nullopt;
+}
+
 double CaseObject::number(std::string_view key) {
     const std::optional<JsonValue> found = find(key);
     return found ? found->as_number(0, kLargest) : 0;

@@ -22,6 +22,8 @@ class CaseObject {
     [[nodiscard]] std::string text(std::string_view key);
     /// Also true, false, a number, or a list of these: "a, b". An empty list is "none", no value is empty.
     [[nodiscard]] std::string words(std::string_view key);
+    /// Also "yes", "no", "on", "off", "true" and "false", in any case.
+    [[nodiscard]] std::optional<bool> flag(std::string_view key);
     /// 0 where there is none.
     [[nodiscard]] double number(std::string_view key);
     [[nodiscard]] int count(std::string_view key, int otherwise = 0);

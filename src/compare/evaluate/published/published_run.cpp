@@ -101,12 +101,8 @@ PublishedRun::Model model_of(CaseObject& v) {
     if (model.attention == "MLA") {
         assume_latents(v, model);
     }
-    if (const auto biases = v.find("biases")) {
-        model.biases = biases->as_bool();
-    }
-    if (const auto tied = v.find("tied_embeddings")) {
-        model.tied_embeddings = tied->as_bool();
-    }
+    model.biases = v.flag("biases");
+    model.tied_embeddings = v.flag("tied_embeddings");
     model.is_ffn_assumed = model.ffn == 0 && model.experts == 0 && !says_gated(model).value_or(false);
     if (model.is_ffn_assumed) {
         constexpr int kOfHidden = 4;
@@ -140,9 +136,7 @@ PublishedRun::Plan plan_of(CaseObject& v) {
     plan.global_batch = global_batch_of(v);
     plan.accumulation = v.count("ga");
     plan.data_parallel = v.count("dp");
-    if (const auto sliced = v.find("seq_parallel")) {
-        plan.sequence_parallel = sliced->as_bool();
-    }
+    plan.sequence_parallel = v.flag("seq_parallel");
     plan.capacity_factor = v.number("capacity_factor");
     plan.zero = v.words("zero");
     plan.overlap = v.words("overlap");
@@ -152,9 +146,7 @@ PublishedRun::Plan plan_of(CaseObject& v) {
     if (const auto fsdp = v.find("fsdp")) {
         plan.fsdp = fsdp->is_bool() ? static_cast<int>(fsdp->as_bool()) : v.count("fsdp");
     }
-    if (const auto compiled = v.find("compile")) {
-        plan.is_compiled = compiled->as_bool();
-    }
+    plan.is_compiled = v.flag("compile").value_or(false);
     return plan;
 }
 

@@ -64,13 +64,11 @@ bool is_checkpointing(std::string_view word) {
 
 /// Without what only says that this is about recomputation; "percent" for a sign of it.
 Words telling_words(std::string_view text) {
-    std::string joined = " ";
+    std::string with_percent, joined = " ";
     for (const char c : text) {
-        joined += c == '%' ? " percent " : std::string(1, c);
+        with_percent += c == '%' ? " percent " : std::string(1, c);
     }
-    const Words said = words_in(joined);
-    joined = " ";
-    for (const std::string& word : said) {
+    for (const std::string& word : words_in(with_percent)) {
         joined += word + " ";
     }
     for (const auto& [several, one] : kJoined) {

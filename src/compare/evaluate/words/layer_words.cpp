@@ -34,9 +34,7 @@ std::optional<LayersSaid> share(int count, int of) {
 
 std::optional<LayersSaid> layers_said(const std::vector<std::string>& words) {
     static const std::regex every(
-        "(?:(?:selective|sac|full) )?(?:every|each) "
-        "([0-9]+(?:st|nd|rd|th)?|other|second|two|third|three|fourth|four|fifth|five) "
-        "(?:transformer )?(?:layer|block)s?"),
+        "(?:(?:selective|sac|full) )?(?:every|each) ([a-z0-9]+) (?:transformer )?(?:layer|block)s?"),
         alternate("(?:(?:selective|sac) )?alternat(?:e|ing) (?:layer|block)s?"),
         selective("(?:selective|sac) ([0-9]+)"),
         percent("(?:(?:selective|sac|full) )?([0-9]+) percent layers?|(?:selective|sac|full) ([0-9]+) percent"),
